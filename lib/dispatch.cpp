@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch.hpp"
+
+#include "cpu.hpp"
+#include "status.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+// One line per ISA in `isas` below; these are the symbols that lib/kernels exports for it.
+#define ROWNORM_DECLARE_ISA(isa)                                                                                       \
+    extern const rownorm::StatisticsKernels rownorm_statistics_##isa;                                                  \
+    extern const rownorm::ResidualKernels rownorm_residual_##isa;                                                      \
+    extern const rownorm::ApplyKernels rownorm_apply_f32_##isa, rownorm_apply_f16_##isa, rownorm_apply_bf16_##isa;     \
+    extern const rownorm::F64ApplyKernels rownorm_apply_f64_##isa;
+#define ROWNORM_KERNELS(isa)                                                                                           \
+    {                                                                                                                  \
+        &rownorm_statistics_##isa, &rownorm_residual_##isa,                                                            \
+            {&rownorm_apply_f32_##isa, &rownorm_apply_f16_##isa, &rownorm_apply_bf16_##isa}, &rownorm_apply_f64_##isa  \
+    }
+
+#if defined(__x86_64__)
+ROWNORM_DECLARE_ISA(avx512)
+ROWNORM_DECLARE_ISA(avx2)
+ROWNORM_DECLARE_ISA(sse2)
+#elif defined(__aarch64__)
+ROWNORM_DECLARE_ISA(neon)
+#endif
+
+namespace rownorm {
+namespace {
+
+const char *no_obstacle() noexcept { return nullptr; }
+
+// Best first; the last one is the baseline, which every machine of the architecture runs.
+constexpr Isa isas[] = {
+#if defined(__x86_64__)
+    {"avx512", ROWNORM_KERNELS(avx512), avx512_obstacle},
+    {"avx2", ROWNORM_KERNELS(avx2), avx2_obstacle},
+    {"sse2", ROWNORM_KERNELS(sse2), no_obstacle},
+#elif defined(__aarch64__)
+    {"neon", ROWNORM_KERNELS(neon), no_obstacle},
+#endif
+};
+constexpr int kIsas = int(sizeof isas / sizeof *isas);
+
+// Every name of the project: one that belongs to another architecture is known, and no ISA of ours here.
+constexpr const char *known_names[] = {"avx512", "avx2", "sse2", "neon"};
+
+int index_of(const char *name) noexcept {
+    for (int i = 0; i < kIsas; i++)
+        if (!std::strcmp(isas[i].name, name))
+            return i;
+    return -1;
+}
+
+bool is_known(const char *name) noexcept {
+    for (const char *known : known_names)
+        if (!std::strcmp(known, name))
+            return true;
+    return false;
+}
+
+// ROWNORM_MAX_ISA as it was at the first call; empty is as good as unset.
+const char *environment_cap() noexcept {
+    static const char *const cap = [] {
+        static char copy[32];
+        const char *value = std::getenv("ROWNORM_MAX_ISA");
+        std::strncpy(copy, value ? value : "", sizeof copy - 1);
+        return copy;
+    }();
+    return *cap ? cap : nullptr;
+}
+
+// The index of the best ISA that a cap allows. A cap of another architecture does not bind.
+bool apply_cap(const char *source, const char *name, int &from) noexcept {
+    if (!name)
+        return true;
+    if (!is_known(name)) {
+        fail(ROWNORM_INVALID_ARGUMENT, "%s is \"%.40s\"; known ISAs are avx512, avx2, sse2, neon", source, name);
+        return false;
+    }
+    const int cap = index_of(name);
+    from = cap > from ? cap : from;
+    return true;
+}
+
+const Isa *exact_isa(const char *name, int from, rownorm_status *status) noexcept {
+    const int i = index_of(name);
+    if (i < 0 && !is_known(name)) {
+        *status = fail(ROWNORM_INVALID_ARGUMENT, "isa is \"%.40s\"; known ISAs are avx512, avx2, sse2, neon", name);
+    } else if (i < 0) {
+        *status = fail(ROWNORM_UNSUPPORTED, "isa is \"%s\", which is of another architecture", name);
+    } else if (const char *obstacle = isas[i].obstacle()) {
+        *status = fail(ROWNORM_UNSUPPORTED, "isa is \"%s\", which cannot run here: %s", name, obstacle);
+    } else if (i < from) {
+        *status = fail(ROWNORM_UNSUPPORTED, "isa is \"%s\", which is above the cap \"%s\" (max_isa or ROWNORM_MAX_ISA)",
+                       name, isas[from].name);
+    } else {
+        return &isas[i];
+    }
+    return nullptr;
+}
+
+} // namespace
+
+const Isa *choose_isa(const char *exact, const char *max_isa, rownorm_status *status) noexcept {
+    int from = 0;
+    if (!apply_cap("ROWNORM_MAX_ISA", environment_cap(), from) || !apply_cap("max_isa", max_isa, from)) {
+        *status = ROWNORM_INVALID_ARGUMENT;
+        return nullptr;
+    }
+    if (exact)
+        return exact_isa(exact, from, status);
+    while (isas[from].obstacle())
+        from++;
+    return &isas[from];
+}
+
+const Isa *default_isa() noexcept {
+    static std::atomic<const Isa *> chosen{nullptr};
+    const Isa *isa = chosen.load(std::memory_order_relaxed);
+    if (!isa) { // threads that race here choose the same one
+        rownorm_status status = ROWNORM_OK;
+        isa = choose_isa(nullptr, nullptr, &status);
+        chosen.store(isa, std::memory_order_relaxed);
+    }
+    return isa;
+}
+
+} // namespace rownorm
+
+using namespace rownorm;
+
+const char *rownorm_isa(void) {
+    const Isa *isa = default_isa();
+    return isa ? isa->name : nullptr;
+}
+
+const char *rownorm_isa_built_name(size_t index) { return index < size_t(kIsas) ? isas[index].name : nullptr; }
+
+const char *rownorm_isa_obstacle(const char *isa) {
+    const int i = isa ? index_of(isa) : -1;
+    return i < 0 ? "not an ISA of this library" : isas[i].obstacle();
+}
+
+const char *rownorm_isa_name(size_t index) {
+    for (const Isa &isa : isas)
+        if (!isa.obstacle() && index-- == 0)
+            return isa.name;
+    return nullptr;
+}
+
+size_t rownorm_isa_count(void) {
+    size_t count = 0;
+    while (rownorm_isa_name(count))
+        count++;
+    return count;
+}

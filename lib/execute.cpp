@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute.hpp"
+
+#include "parallel.hpp"
+#include "rows.hpp"
+#include "status.hpp"
+#include "threads.hpp"
+
+#include <algorithm>
+
+namespace rownorm {
+namespace {
+
+// Below this much traffic waking a thread costs more than it saves; and no task is smaller than a share of it.
+constexpr int64_t kParallelBytes = 512 << 10;
+constexpr int64_t kTaskBytes = 64 << 10;
+constexpr int64_t kTasksPerThread = 4; // so that a worker that comes late, or not at all, leaves little behind
+
+struct Batch {
+    const Plan &plan;
+    const rownorm_io &io;
+    int64_t rows;
+    size_t tasks;
+
+    static void run(const void *context, size_t task) {
+        const auto &b = *static_cast<const Batch *>(context);
+        const auto t = int64_t(task), tasks = int64_t(b.tasks);
+        run_rows(b.plan, b.io, first_row(b.rows, t, tasks), first_row(b.rows, t + 1, tasks));
+    }
+};
+
+// Bytes read and written.
+int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) {
+    int64_t element = bytes_of(plan.x) + bytes_of(plan.y);
+    element += io.residual.data ? bytes_of(plan.residual) : 0;
+    element += io.residual_out.data ? bytes_of(plan.residual) : 0;
+    int64_t bytes;
+    return __builtin_mul_overflow(plan.n * element, rows, &bytes) ? INT64_MAX : bytes;
+}
+
+size_t tasks_for(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t most) {
+    const int64_t worth = traffic(plan, io, rows) / kTaskBytes;
+    return size_t(std::max<int64_t>(1, std::min({rows, worth, most, int64_t(kMaxTasks)})));
+}
+
+} // namespace
+
+rownorm_status run_batch(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
+    if (plan.max_threads == 1 || rows == 1 || traffic(plan, io, rows) < kParallelBytes) {
+        run_rows(plan, io, 0, rows);
+        return ROWNORM_OK;
+    }
+    const int64_t threads = plan.max_threads ? plan.max_threads : current_threads();
+    const size_t count = threads == 1 ? 1 : tasks_for(plan, io, rows, threads * kTasksPerThread);
+    if (count == 1) {
+        run_rows(plan, io, 0, rows);
+        return ROWNORM_OK;
+    }
+    const Batch batch{plan, io, rows, count};
+    Tasks tasks(count, Batch::run, &batch);
+    run_on_tbb(tasks);
+    return ROWNORM_OK;
+}
+
+rownorm_status run_batch_on(const Plan &plan, const rownorm_io &io, int64_t rows, rownorm_parallel_for_fn parallel_for,
+                            void *executor_context) noexcept {
+    const int64_t most = plan.max_threads ? int64_t(plan.max_threads) : int64_t(kMaxTasks);
+    const Batch batch{plan, io, rows, tasks_for(plan, io, rows, most)};
+    Tasks tasks(batch.tasks, Batch::run, &batch);
+    if (run_on_executor(tasks, parallel_for, executor_context))
+        return ROWNORM_OK;
+    return fail(ROWNORM_EXECUTOR_FAILED, "parallel_for returned a failure, or before each of its %zu tasks had run",
+                batch.tasks);
+}
+
+} // namespace rownorm

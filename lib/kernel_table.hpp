@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vocabulary between the two worlds: code compiled for every CPU calls code compiled for one ISA
+// through the pointers of a KernelTable, and knows nothing else of it.
+//
+// All kernels take element pointers as void, strides in bytes (multiples of the element's size) and
+// sizes in elements; none of them checks anything. They assume the default floating-point state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rownorm {
+
+enum Type : uint32_t { kF32, kF16, kBf16, kF64 };
+constexpr int kHalfAndF32Types = 3; // those that mix with each other
+constexpr int kTypes = 4;
+
+// A sum is closed every kChunk elements: the one granularity at which a row may be cut.
+constexpr int64_t kChunk = 1024;
+
+struct Rows {
+    const void *data;
+    int64_t stride; // bytes
+};
+struct MutableRows {
+    void *data;
+    int64_t stride; // bytes
+};
+
+// t = (x - mean - delta) * rstd, or x * rstd without centring. f32 kernels use each as an f32, which it is.
+struct Scale {
+    double mean, delta, rstd;
+};
+
+// Per row r: sums[r] += the sum over n elements, chunk by chunk.
+using SumKernel = void (*)(Rows x, int64_t rows, int64_t n, double *sums);
+
+// With d = x - mean[r]: sums[r] += sum of d, squares[r] += sum of d*d.
+using CentredKernel = void (*)(Rows x, int64_t rows, int64_t n, const double *mean, double *sums, double *squares);
+
+// s = x + residual, rounded to the residual's type, is written to `out` (which may be x or residual),
+// and sums[r] += the sum of s or of s*s.
+using AddKernel = void (*)(Rows x, Rows residual, MutableRows out, int64_t rows, int64_t n, double *sums);
+
+enum Affine : uint32_t { kNone, kGain, kGainBias, kGeneral }; // kGeneral: any, and rounding before the gain
+constexpr int kAffines = 4;
+
+struct ApplyArguments {
+    Rows x;
+    MutableRows y; // may be x
+    Rows w, b;     // NULL for what the Affine does not use
+    int64_t rows, n;
+    const Scale *scale;      // one a row
+    double weight_offset;    // -0.0 for none: w + -0.0 is w, also for w = -0.0
+    uint32_t round;          // kGeneral: a rownorm_round
+    bool stream;             // store y around the caches; y and its stride are aligned to 64 bytes
+    const void *prefetch[2]; // what to fetch to L2 meanwhile, as far on as x and y go; or NULL
+};
+using ApplyKernel = void (*)(const ApplyArguments &);
+
+// One family a file: which kernels an object file of lib/kernels exports.
+struct StatisticsKernels {
+    SumKernel sum[kTypes];
+    SumKernel sum_squares[kTypes];
+    CentredKernel centred[kTypes];
+};
+struct ResidualKernels { // [x][residual]
+    AddKernel add_sum[kHalfAndF32Types][kHalfAndF32Types];
+    AddKernel add_sum_squares[kHalfAndF32Types][kHalfAndF32Types];
+    AddKernel add_sum_f64, add_sum_squares_f64;
+};
+struct ApplyKernels { // for one type of x: [centred][affine][y][w]
+    ApplyKernel apply[2][kAffines][kHalfAndF32Types][kHalfAndF32Types];
+};
+struct F64ApplyKernels { // [centred][affine]
+    ApplyKernel apply[2][kAffines];
+};
+
+struct KernelTable {
+    const StatisticsKernels *statistics;
+    const ResidualKernels *residual;
+    const ApplyKernels *apply[kHalfAndF32Types];
+    const F64ApplyKernels *apply_f64;
+};
+
+} // namespace rownorm

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one-line calls: a plan and an io on the stack.
+#include "arguments.hpp"
+#include "execute.hpp"
+#include "float_state.hpp"
+#include "status.hpp"
+
+using namespace rownorm;
+
+namespace {
+
+struct Pointers {
+    void *y;
+    const void *x, *w, *b;
+    void *residual; // added to and written back
+};
+
+rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
+    const DefaultFloatState state;
+    Plan plan;
+    if (const rownorm_status status = make_plan(plan, op, type, n, eps))
+        return status;
+    if (rows < 0)
+        return fail(ROWNORM_INVALID_ARGUMENT, "rows is %lld; it must be at least 0", static_cast<long long>(rows));
+    const int64_t row = n * bytes_of(type);
+    rownorm_io io{};
+    io.struct_size = sizeof io;
+    io.extent[0] = io.extent[1] = 1;
+    io.extent[2] = rows;
+    io.x = {p.x, {0, 0, row}};
+    io.residual = {p.residual, {0, 0, row}};
+    io.residual_out = {p.residual, {0, 0, row}};
+    io.w.data = p.w;
+    io.b.data = p.b;
+    io.y = {p.y, {0, 0, row}};
+    int64_t checked_rows = 0;
+    const rownorm_status status = check_io(&plan, &io, &checked_rows);
+    return status || !rows ? status : run_batch(plan, io, rows);
+}
+
+} // namespace
+
+#define ROWNORM_ONE_LINE_CALLS(suffix, type, T)                                                                        \
+    rownorm_status rownorm_rms_norm_##suffix(T *y, const T *x, const T *w, int64_t rows, int64_t n, float eps) {       \
+        return run(ROWNORM_RMS_NORM, type, {y, x, w, nullptr, nullptr}, rows, n, eps);                                 \
+    }                                                                                                                  \
+    rownorm_status rownorm_add_rms_norm_##suffix(T *y, T *residual, const T *x, const T *w, int64_t rows, int64_t n,   \
+                                                 float eps) {                                                          \
+        if (!residual && rows > 0)                                                                                     \
+            return fail(ROWNORM_INVALID_ARGUMENT, "residual is NULL; it is required");                                 \
+        return run(ROWNORM_RMS_NORM, type, {y, x, w, nullptr, residual}, rows, n, eps);                                \
+    }                                                                                                                  \
+    rownorm_status rownorm_layer_norm_##suffix(T *y, const T *x, const T *w, const T *b, int64_t rows, int64_t n,      \
+                                               float eps) {                                                            \
+        return run(ROWNORM_LAYER_NORM, type, {y, x, w, b, nullptr}, rows, n, eps);                                     \
+    }
+
+ROWNORM_ONE_LINE_CALLS(f32, kF32, float)
+ROWNORM_ONE_LINE_CALLS(f16, kF16, uint16_t)
+ROWNORM_ONE_LINE_CALLS(bf16, kBf16, uint16_t)

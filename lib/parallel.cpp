@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel.hpp"
+
+#include <new>
+
+#include <pthread.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+namespace rownorm {
+namespace {
+
+// A forked child has the pool's data but not its threads.
+std::atomic<bool> forked{false};
+
+// Our own arena, so that neither the host's limits nor its waiting tasks mix with ours. Made at the first
+// parallel call and never destroyed: workers may outlive every static destructor.
+tbb::task_arena &arena() {
+    alignas(tbb::task_arena) static char memory[sizeof(tbb::task_arena)];
+    static tbb::task_arena *const arena = [] {
+        pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
+        return new (memory) tbb::task_arena();
+    }();
+    return *arena;
+}
+
+} // namespace
+
+void run_on_tbb(Tasks &tasks) noexcept {
+    if (!forked.load(std::memory_order_relaxed)) {
+        try {
+            arena().execute([&] {
+                tbb::this_task_arena::isolate([&] {
+                    tbb::parallel_for(
+                        size_t(0), tasks.count(), [&](size_t task) { tasks.run(task); }, tbb::simple_partitioner());
+                });
+            });
+        } catch (...) { // no memory or no threads: what is left is done here
+        }
+    }
+    tasks.run_rest();
+}
+
+bool run_on_executor(Tasks &tasks, rownorm_parallel_for_fn parallel_for, void *executor_context) noexcept {
+    const auto trampoline = [](void *context, size_t task) { static_cast<Tasks *>(context)->run(task); };
+    const int failed = parallel_for(executor_context, tasks.count(), trampoline, &tasks);
+    return !failed && tasks.all_done();
+}
+
+} // namespace rownorm

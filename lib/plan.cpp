@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan.hpp"
+
+#include "float_state.hpp"
+#include "sized.hpp"
+#include "status.hpp"
+
+#include <cmath>
+#include <cstring>
+
+namespace rownorm {
+namespace {
+
+// By their bits: the caller, or whoever builds this file, may have a -ffast-math that folds isfinite away.
+bool is_finite(double v) { return (__builtin_bit_cast(uint64_t, v) >> 52 & 0x7ff) != 0x7ff; }
+bool is_negative(double v) { return v != 0 && __builtin_bit_cast(uint64_t, v) >> 63; }
+
+bool is_type(rownorm_type type) { return type >= ROWNORM_F32 && type <= ROWNORM_F64; }
+constexpr Type kType[] = {kF32, kF32, kF16, kBf16, kF64}; // of a rownorm_type
+
+rownorm_status check_types(const rownorm_descriptor &d) {
+    const struct {
+        const char *name;
+        rownorm_type type;
+    } types[] = {{"residual_type", d.residual_type}, {"y_type", d.y_type}, {"weight_type", d.weight_type}};
+    if (!is_type(d.x_type))
+        return fail(ROWNORM_INVALID_ARGUMENT, "x_type is %u; it must be ROWNORM_F32, _F16, _BF16 or _F64", d.x_type);
+    for (const auto &t : types) {
+        if (t.type != ROWNORM_TYPE_AS_X && !is_type(t.type))
+            return fail(ROWNORM_INVALID_ARGUMENT, "%s is %u, which is not a rownorm_type", t.name, t.type);
+        if (t.type != ROWNORM_TYPE_AS_X && (t.type == ROWNORM_F64) != (d.x_type == ROWNORM_F64))
+            return fail(ROWNORM_INVALID_ARGUMENT, "%s is %u and x_type is %u; f64 goes only with f64", t.name, t.type,
+                        d.x_type);
+    }
+    return ROWNORM_OK;
+}
+
+rownorm_status check_modes(const rownorm_descriptor &d) {
+    if (d.flags)
+        return fail(ROWNORM_INVALID_ARGUMENT, "flags is %#x; no flag is defined, it must be 0", d.flags);
+    if (d.op < ROWNORM_RMS_NORM || d.op > ROWNORM_L2_NORM)
+        return fail(ROWNORM_INVALID_ARGUMENT, "op is %u, which is not a rownorm_op", d.op);
+    if (d.round_before_weight > ROWNORM_ROUND_TO_BF16)
+        return fail(ROWNORM_INVALID_ARGUMENT, "round_before_weight is %u, which is not a rownorm_round",
+                    d.round_before_weight);
+    if (d.round_before_weight && d.x_type == ROWNORM_F64)
+        return fail(ROWNORM_INVALID_ARGUMENT, "round_before_weight is %u; for f64 it must be ROWNORM_ROUND_ONCE",
+                    d.round_before_weight);
+    if (d.l2_eps > ROWNORM_L2_EPS_CLAMP || (d.l2_eps && d.op != ROWNORM_L2_NORM))
+        return fail(ROWNORM_INVALID_ARGUMENT,
+                    "l2_eps is %u; it must be a rownorm_l2_eps, and 0 for other ops than L2Norm", d.l2_eps);
+    return ROWNORM_OK;
+}
+
+rownorm_status check_n(int64_t n, Type widest) {
+    if (n < 1)
+        return fail(ROWNORM_INVALID_ARGUMENT, "n is %lld; it must be at least 1", static_cast<long long>(n));
+    if (n > INT64_MAX / bytes_of(widest) / 2)
+        return fail(ROWNORM_INVALID_ARGUMENT, "n is %lld; a row of that many elements overflows",
+                    static_cast<long long>(n));
+    return ROWNORM_OK;
+}
+
+rownorm_status check_numbers(const rownorm_descriptor &d) {
+    const bool f64 = d.x_type == ROWNORM_F64;
+    if (const rownorm_status status = check_n(d.n, f64 ? kF64 : kF32))
+        return status;
+    if (!is_finite(d.eps) || is_negative(d.eps) || (!f64 && !is_finite(double(float(d.eps)))))
+        return fail(ROWNORM_INVALID_ARGUMENT,
+                    "eps is %g; it must be finite (as a float for f32 arithmetic) and at least 0", d.eps);
+    if (!is_finite(d.weight_offset) || (!f64 && !is_finite(double(float(d.weight_offset)))))
+        return fail(ROWNORM_INVALID_ARGUMENT, "weight_offset is %g; it must be finite", d.weight_offset);
+    return ROWNORM_OK;
+}
+
+// k from k or p. The 2^-40 keeps a p that was rounded up from asking for one element more.
+rownorm_status partial_count(const rownorm_descriptor &d, int64_t &k) {
+    const bool has_p = __builtin_bit_cast(uint64_t, d.p) << 1 != 0;
+    if ((d.k || has_p) && d.op != ROWNORM_RMS_NORM)
+        return fail(ROWNORM_INVALID_ARGUMENT, "k is %lld and p is %g; they are for RMSNorm only",
+                    static_cast<long long>(d.k), d.p);
+    if (d.k && has_p)
+        return fail(ROWNORM_INVALID_ARGUMENT, "k is %lld and p is %g; give one of them", static_cast<long long>(d.k),
+                    d.p);
+    if (d.k < 0 || d.k > d.n)
+        return fail(ROWNORM_INVALID_ARGUMENT, "k is %lld; it must be 1 to n = %lld, or 0 for all",
+                    static_cast<long long>(d.k), static_cast<long long>(d.n));
+    if (!has_p) {
+        k = d.k ? d.k : d.n;
+        return ROWNORM_OK;
+    }
+    if (!is_finite(d.p) || !(d.p > 0 && d.p <= 1))
+        return fail(ROWNORM_INVALID_ARGUMENT, "p is %g; it must be in (0, 1]", d.p);
+    const double wanted = std::ceil(double(d.n) * d.p * (1 - 0x1p-40));
+    k = wanted < 1 ? 1 : wanted >= double(d.n) ? d.n : int64_t(wanted);
+    return ROWNORM_OK;
+}
+
+RowKernels row_kernels(const Plan &plan, Type type) {
+    const KernelTable &kernels = plan.isa->kernels;
+    const bool centred = plan.op == ROWNORM_LAYER_NORM;
+    RowKernels rows;
+    rows.type = type;
+    rows.sum = centred ? kernels.statistics->sum[type] : kernels.statistics->sum_squares[type];
+    rows.centred = kernels.statistics->centred[type];
+    for (int affine = 0; affine < kAffines; affine++)
+        rows.apply[affine] = type == kF64 ? kernels.apply_f64->apply[centred][affine]
+                                          : kernels.apply[type]->apply[centred][affine][plan.y][plan.weight];
+    return rows;
+}
+
+void choose_kernels(Plan &plan) {
+    const ResidualKernels &residual = *plan.isa->kernels.residual;
+    const bool centred = plan.op == ROWNORM_LAYER_NORM;
+    if (plan.x == kF64)
+        plan.add = centred ? residual.add_sum_f64 : residual.add_sum_squares_f64;
+    else
+        plan.add = (centred ? residual.add_sum : residual.add_sum_squares)[plan.x][plan.residual];
+    plan.plain = row_kernels(plan, plan.x);
+    plan.added = plan.residual == plan.x ? plan.plain : row_kernels(plan, plan.residual);
+}
+
+void set_numbers(Plan &plan, double eps, double weight_offset) {
+    plan.eps = plan.x == kF64 ? eps : double(float(eps));
+    plan.weight_offset = plan.x == kF64 ? weight_offset : double(float(weight_offset));
+    if (plan.weight_offset == 0)
+        plan.weight_offset = -0.0; // the one number that leaves every w as it is, -0 too
+}
+
+} // namespace
+
+rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexcept {
+    const DefaultFloatState state;
+    if (!descriptor)
+        return fail(ROWNORM_INVALID_ARGUMENT, "descriptor is NULL");
+    rownorm_descriptor d;
+    rownorm_status status = copy_sized(d, descriptor, "descriptor");
+    if (!status)
+        status = check_types(d);
+    if (!status)
+        status = check_modes(d);
+    if (!status)
+        status = check_numbers(d);
+    if (!status)
+        status = partial_count(d, plan.k);
+    if (!status)
+        plan.isa = choose_isa(d.isa, d.max_isa, &status);
+    if (status)
+        return status;
+    plan.op = d.op;
+    plan.l2_eps = d.l2_eps;
+    plan.round = d.round_before_weight;
+    plan.max_threads = d.max_threads;
+    plan.n = d.n;
+    plan.x = kType[d.x_type];
+    plan.residual = kType[d.residual_type ? d.residual_type : d.x_type];
+    plan.y = kType[d.y_type ? d.y_type : d.x_type];
+    plan.weight = kType[d.weight_type ? d.weight_type : d.x_type];
+    set_numbers(plan, d.eps, d.weight_offset);
+    choose_kernels(plan);
+    return ROWNORM_OK;
+}
+
+rownorm_status make_plan(Plan &plan, rownorm_op op, Type type, int64_t n, float eps) noexcept {
+    if (const rownorm_status status = check_n(n, kF32))
+        return status;
+    const uint32_t eps_bits = __builtin_bit_cast(uint32_t, eps);
+    if (eps_bits >= 0x7f800000 && eps_bits != 0x80000000)
+        return fail(ROWNORM_INVALID_ARGUMENT, "eps is %g; it must be finite and at least 0", double(eps));
+    plan.isa = default_isa();
+    if (!plan.isa)
+        return ROWNORM_INVALID_ARGUMENT;
+    plan.op = op;
+    plan.l2_eps = ROWNORM_L2_EPS_MAX;
+    plan.round = ROWNORM_ROUND_ONCE;
+    plan.max_threads = 0;
+    plan.n = plan.k = n;
+    plan.x = plan.residual = plan.y = plan.weight = type;
+    plan.eps = eps_bits == 0x80000000 ? 0 : double(eps);
+    plan.weight_offset = -0.0;
+    choose_kernels(plan);
+    return ROWNORM_OK;
+}
+
+} // namespace rownorm
