@@ -2,7 +2,6 @@
 // The one-line calls: a plan and an io on the stack.
 #include "arguments.hpp"
 #include "execute.hpp"
-#include "float_state.hpp"
 #include "status.hpp"
 
 using namespace rownorm;
@@ -15,24 +14,32 @@ struct Pointers {
     void *residual; // added to and written back
 };
 
+template <class Tensor, class Data>
+void set(Tensor &tensor, Data *data, int64_t stride) {
+    tensor.data = data;
+    tensor.stride_bytes[0] = tensor.stride_bytes[1] = 0;
+    tensor.stride_bytes[2] = stride;
+}
+
 rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
-    const DefaultFloatState state;
     Plan plan;
     if (const rownorm_status status = make_plan(plan, op, type, n, eps))
         return status;
     if (rows < 0)
         return fail(ROWNORM_INVALID_ARGUMENT, "rows is %lld; it must be at least 0", static_cast<long long>(rows));
     const int64_t row = n * bytes_of(type);
-    rownorm_io io{};
+    rownorm_io io; // field by field: clearing it first would cost more than all of these
     io.struct_size = sizeof io;
+    io.flags = 0;
     io.extent[0] = io.extent[1] = 1;
     io.extent[2] = rows;
-    io.x = {p.x, {0, 0, row}};
-    io.residual = {p.residual, {0, 0, row}};
-    io.residual_out = {p.residual, {0, 0, row}};
-    io.w.data = p.w;
-    io.b.data = p.b;
-    io.y = {p.y, {0, 0, row}};
+    set(io.x, p.x, row);
+    set(io.residual, p.residual, row);
+    set(io.w, p.w, 0);
+    set(io.b, p.b, 0);
+    set(io.residual_out, p.residual, row);
+    set(io.y, p.y, row);
+    io.mean = io.rstd = nullptr;
     int64_t checked_rows = 0;
     const rownorm_status status = check_io(&plan, &io, &checked_rows);
     return status || !rows ? status : run_batch(plan, io, rows);

@@ -96,17 +96,15 @@ rownorm_status partial_count(const rownorm_descriptor &d, int64_t &k) {
     return ROWNORM_OK;
 }
 
-RowKernels row_kernels(const Plan &plan, Type type) {
+void choose(RowKernels &rows, const Plan &plan, Type type) {
     const KernelTable &kernels = plan.isa->kernels;
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
-    RowKernels rows;
     rows.type = type;
     rows.sum = centred ? kernels.statistics->sum[type] : kernels.statistics->sum_squares[type];
     rows.centred = kernels.statistics->centred[type];
     for (int affine = 0; affine < kAffines; affine++)
         rows.apply[affine] = type == kF64 ? kernels.apply_f64->apply[centred][affine]
                                           : kernels.apply[type]->apply[centred][affine][plan.y][plan.weight];
-    return rows;
 }
 
 void choose_kernels(Plan &plan) {
@@ -116,8 +114,8 @@ void choose_kernels(Plan &plan) {
         plan.add = centred ? residual.add_sum_f64 : residual.add_sum_squares_f64;
     else
         plan.add = (centred ? residual.add_sum : residual.add_sum_squares)[plan.x][plan.residual];
-    plan.plain = row_kernels(plan, plan.x);
-    plan.added = plan.residual == plan.x ? plan.plain : row_kernels(plan, plan.residual);
+    choose(plan.plain, plan, plan.x);
+    choose(plan.added, plan, plan.residual);
 }
 
 void set_numbers(Plan &plan, double eps, double weight_offset) {
@@ -125,6 +123,11 @@ void set_numbers(Plan &plan, double eps, double weight_offset) {
     plan.weight_offset = plan.x == kF64 ? weight_offset : double(float(weight_offset));
     if (plan.weight_offset == 0)
         plan.weight_offset = -0.0; // the one number that leaves every w as it is, -0 too
+}
+
+// A float, from its bits, for a caller whose state takes subnormal numbers for 0.
+double as_double(uint32_t bits) {
+    return bits < 0x00800000 ? double(bits) * 0x1p-149 : double(__builtin_bit_cast(float, bits));
 }
 
 } // namespace
@@ -176,7 +179,7 @@ rownorm_status make_plan(Plan &plan, rownorm_op op, Type type, int64_t n, float 
     plan.max_threads = 0;
     plan.n = plan.k = n;
     plan.x = plan.residual = plan.y = plan.weight = type;
-    plan.eps = eps_bits == 0x80000000 ? 0 : double(eps);
+    plan.eps = as_double(eps_bits & 0x7fffffff);
     plan.weight_offset = -0.0;
     choose_kernels(plan);
     return ROWNORM_OK;

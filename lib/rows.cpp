@@ -21,12 +21,17 @@ struct Cursor {
 };
 
 struct Tile {
-    double sums[kTile] = {};
-    double squares[kTile] = {}; // LayerNorm: of x - centre
-    double centre[kTile];       // LayerNorm: the first estimate of the mean
-    double mean[kTile];         // as reported
+    double sums[kTile];
+    double squares[kTile]; // LayerNorm: of x - centre
+    double centre[kTile];  // LayerNorm: the first estimate of the mean
+    double mean[kTile];    // as reported
     Scale scale[kTile];
     bool fits[kTile]; // the usual arithmetic holds the row
+
+    explicit Tile(int64_t rows) {
+        for (int64_t r = 0; r < rows; r++)
+            sums[r] = 0;
+    }
 };
 
 Rows at(Rows rows, int64_t offset) {
@@ -89,7 +94,7 @@ void estimate_means(const Plan &plan, int64_t rows, Tile &t) {
     for (int64_t r = 0; r < rows; r++) {
         t.fits[r] = is_finite_number(t.sums[r]);
         t.centre[r] = as_computed(plan, t.sums[r] / double(plan.n));
-        t.sums[r] = 0;
+        t.sums[r] = t.squares[r] = 0;
     }
 }
 
@@ -124,7 +129,7 @@ ApplyKernel apply_kernel(const Plan &plan, const RowKernels &kernels, const Curs
 
 void apply(const Plan &plan, const RowKernels &kernels, const Cursor &c, Rows s, int64_t rows, const Scale *scale) {
     apply_kernel(plan, kernels,
-                 c)({s, c.y, c.w, c.b, rows, plan.n, scale, plan.weight_offset, plan.round, false, {nullptr, nullptr}});
+                 c)({s, c.y, c.w, c.b, rows, plan.n, scale, plan.weight_offset, plan.round, false, nullptr, nullptr});
 }
 
 // A row that does not fit. RowData says where it is.
@@ -151,8 +156,8 @@ void finish_rows(const Plan &plan, const RowKernels &kernels, const Cursor &c, R
 }
 
 // Where some row of a tile does not fit: one by one.
-void finish_one_by_one(const Plan &plan, const RowKernels &kernels, const Cursor &tile, Rows s, int64_t rows,
-                       const Tile &t) {
+[[gnu::noinline, gnu::cold]] void finish_one_by_one(const Plan &plan, const RowKernels &kernels, const Cursor &tile,
+                                                    Rows s, int64_t rows, const Tile &t) {
     for (int64_t r = 0; r < rows; r++) {
         const Cursor c = advanced(plan, tile, r);
         const Rows row = at(s, r * s.stride);
@@ -166,7 +171,7 @@ void finish_one_by_one(const Plan &plan, const RowKernels &kernels, const Cursor
     }
 }
 
-// The sums of the row in memory `s` are in t.sums: closes and writes the tile.
+// Closes and writes the tile, whose rows are in memory at `s` and their sums in t.sums.
 void finish_tile(const Plan &plan, const RowKernels &kernels, const Cursor &c, Rows s, int64_t rows, Tile &t) {
     bool all_fit;
     if (plan.op == ROWNORM_LAYER_NORM) {
@@ -189,7 +194,7 @@ public:
     RecomputedRow(const Plan &plan, const Cursor &c) : plan_(plan), c_(c) {}
 
     void run() {
-        Tile t;
+        Tile t(1);
         bool fits;
         for_chunks(plan_.k, [&](int64_t first, int64_t n) { make(first, n, t.sums); });
         if (plan_.op == ROWNORM_LAYER_NORM) {
@@ -228,17 +233,8 @@ private:
             double unused = 0;
             const Rows s = make(first, n, &unused);
             const int64_t y = first * bytes_of(plan_.y), w = first * bytes_of(plan_.weight);
-            kernel({s,
-                    at(c_.y, y),
-                    at(c_.w, w),
-                    at(c_.b, w),
-                    1,
-                    n,
-                    t.scale,
-                    plan_.weight_offset,
-                    plan_.round,
-                    false,
-                    {nullptr, nullptr}});
+            kernel({s, at(c_.y, y), at(c_.w, w), at(c_.b, w), 1, n, t.scale, plan_.weight_offset, plan_.round, false,
+                    nullptr, nullptr});
         });
         put_statistics(plan_, c_, 0, t.mean[0], t.scale[0].rstd);
     }
@@ -248,25 +244,34 @@ private:
     alignas(64) char buffer_[kChunk * 4];
 };
 
-void run_tile(const Plan &plan, const Cursor &c, int64_t rows) {
-    Tile t;
-    if (!c.residual.data) {
-        plan.plain.sum(c.x, rows, plan.k, t.sums);
-        return finish_tile(plan, plan.plain, c, c.x, rows, t);
-    }
-    if (c.residual_out.data || plan.y == plan.residual) { // y is as good a place, until it is y
-        const MutableRows s = c.residual_out.data ? c.residual_out : c.y;
-        add_residual(plan, c, s, rows, t.sums);
-        return finish_tile(plan, plan.added, c, as_input(s), rows, t);
-    }
+[[gnu::noinline]] void run_recomputed(const Plan &plan, const Cursor &c, int64_t rows) {
     for (int64_t r = 0; r < rows; r++)
         RecomputedRow(plan, advanced(plan, c, r)).run();
 }
 
+void run_tile(const Plan &plan, const Cursor &c, int64_t rows) {
+    const bool adds = c.residual.data, written = c.residual_out.data;
+    if (adds && !written && plan.y != plan.residual)
+        return run_recomputed(plan, c, rows);
+    Tile t(rows);
+    Rows s = c.x;
+    if (adds) {
+        const MutableRows sum = written ? c.residual_out : c.y; // y is as good a place, until it is y
+        add_residual(plan, c, sum, rows, t.sums);
+        s = as_input(sum);
+    } else {
+        plan.plain.sum(c.x, rows, plan.k, t.sums);
+    }
+    finish_tile(plan, adds ? plan.added : plan.plain, c, s, rows, t);
+}
+
 void run_segment(const Plan &plan, Cursor c, int64_t rows) {
     const int64_t tile = plan.n <= kTileElements ? kTile : 1;
-    for (; rows > tile; rows -= tile, c = advanced(plan, c, tile))
+    while (rows > tile) {
         run_tile(plan, c, tile);
+        rows -= tile;
+        c = advanced(plan, c, tile);
+    }
     run_tile(plan, c, rows);
 }
 
@@ -277,35 +282,37 @@ public:
         while (inner_ > 0 && io.extent[inner_] == 1)
             inner_--;
     }
-    int64_t inner_rows() const { return io_.extent[inner_]; }
+
+    // Rows left in the segment that row `row` is in.
+    int64_t rows_from(int64_t row) const {
+        const int64_t inner = io_.extent[inner_];
+        return row == 0 ? inner : inner - row % inner;
+    }
 
     Cursor at_row(int64_t row) const {
-        int64_t index[3] = {0, 0, 0}, rest = row;
-        for (int d = inner_; d > 0; d--) {
-            index[d] = rest % io_.extent[d];
-            rest /= io_.extent[d];
-        }
-        index[0] = rest;
         const int64_t statistics = row * statistic_bytes(plan_);
-        return {rows<Rows>(io_.x, index),
-                rows<Rows>(io_.residual, index),
-                rows<Rows>(io_.w, index),
-                rows<Rows>(io_.b, index),
-                rows<MutableRows>(io_.residual_out, index),
-                rows<MutableRows>(io_.y, index),
-                io_.mean ? static_cast<char *>(io_.mean) + statistics : nullptr,
-                io_.rstd ? static_cast<char *>(io_.rstd) + statistics : nullptr};
+        Cursor c{{io_.x.data, io_.x.stride_bytes[inner_]},
+                 {io_.residual.data, io_.residual.stride_bytes[inner_]},
+                 {io_.w.data, io_.w.stride_bytes[inner_]},
+                 {io_.b.data, io_.b.stride_bytes[inner_]},
+                 {io_.residual_out.data, io_.residual_out.stride_bytes[inner_]},
+                 {io_.y.data, io_.y.stride_bytes[inner_]},
+                 io_.mean ? static_cast<char *>(io_.mean) + statistics : nullptr,
+                 io_.rstd ? static_cast<char *>(io_.rstd) + statistics : nullptr};
+        for (int d = inner_; d >= 0 && row > 0; d--) {
+            const int64_t index = d == 0 ? row : row % io_.extent[d];
+            row = d == 0 ? 0 : row / io_.extent[d];
+            c.x = at(c.x, index * io_.x.stride_bytes[d]);
+            c.residual = at(c.residual, index * io_.residual.stride_bytes[d]);
+            c.w = at(c.w, index * io_.w.stride_bytes[d]);
+            c.b = at(c.b, index * io_.b.stride_bytes[d]);
+            c.residual_out = at(c.residual_out, index * io_.residual_out.stride_bytes[d]);
+            c.y = at(c.y, index * io_.y.stride_bytes[d]);
+        }
+        return c;
     }
 
 private:
-    template <class R, class Tensor>
-    R rows(const Tensor &tensor, const int64_t (&index)[3]) const {
-        int64_t offset = 0;
-        for (int d = 0; d <= inner_; d++)
-            offset += index[d] * tensor.stride_bytes[d];
-        return at(R{tensor.data, tensor.stride_bytes[inner_]}, offset);
-    }
-
     const Plan &plan_;
     const rownorm_io &io_;
     int inner_ = 2;
@@ -317,8 +324,7 @@ void run_rows(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end
     const DefaultFloatState state;
     const Segments segments(plan, io);
     while (begin < end) {
-        const int64_t inner = segments.inner_rows(), left = inner - begin % inner;
-        const int64_t rows = end - begin < left ? end - begin : left;
+        const int64_t left = segments.rows_from(begin), rows = end - begin < left ? end - begin : left;
         run_segment(plan, segments.at_row(begin), rows);
         begin += rows;
     }

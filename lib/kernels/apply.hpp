@@ -42,30 +42,28 @@ struct ApplyRow {
         return t;
     }
 
-    // y of the pair at element i, from x there; the first `count` elements of it are in the row.
-    ROWNORM_INLINE typename Y::packed at(int64_t i, typename X::packed packed, int count) const {
-        const pair v = X::unpack(packed);
+    // y of the pair at element i, from x there.
+    ROWNORM_INLINE pair at(int64_t i, pair v) const {
         pair t{normalise(v.a), normalise(v.b)};
-        const auto gain = [&] {
-            const pair g = W::unpack(load_packed<W>(w + i, count));
+        const auto gain = [&]() __attribute__((always_inline)) {
+            const pair g = W::load(w + i);
             return pair{g.a + offset, g.b + offset};
         };
-        const auto bias = [&] { return W::unpack(load_packed<W>(b + i, count)); };
+        const auto bias = [&]() __attribute__((always_inline)) { return W::load(b + i); };
         if constexpr (affine == rownorm::kGeneral) {
             t = rounded(t);
-            const bool has_gain = w != nullptr, has_bias = b != nullptr;
-            if (has_gain && has_bias)
-                t = scaled_and_shifted(t, gain(), bias());
-            else if (has_gain)
-                t = scaled(t, gain());
-            else if (has_bias)
-                t = shifted(t, bias());
+            if (w && b)
+                return scaled_and_shifted(t, gain(), bias());
+            if (w)
+                return scaled(t, gain());
+            return b ? shifted(t, bias()) : t;
         } else if constexpr (affine == rownorm::kGainBias) {
-            t = scaled_and_shifted(t, gain(), bias());
+            return scaled_and_shifted(t, gain(), bias());
         } else if constexpr (affine == rownorm::kGain) {
-            t = scaled(t, gain());
+            return scaled(t, gain());
+        } else {
+            return t;
         }
-        return Y::pack(t);
     }
 
     static ROWNORM_INLINE pair scaled(pair t, pair g) { return {t.a * g.a, t.b * g.b}; }
@@ -74,56 +72,70 @@ struct ApplyRow {
         return {multiply_add(t.a, g.a, s.a), multiply_add(t.b, g.b, s.b)};
     }
 
-    // A row that ends inside a pair ends with one more whole pair, over elements that the loop did before. Its
-    // x is read before anything is stored, so that y may be x.
-    template <class Store>
-    ROWNORM_INLINE void run(int64_t n, Store store) const {
-        const int64_t last = n - width;
-        if (last < 0)
-            return Y::store_first(y, at(0, X::load_first(x, int(n)), int(n)), int(n));
-        const typename X::packed x_last = X::load(x + last);
-        for (int64_t i = 0; i < n; i += width) {
-            typename X::packed v = x_last;
-            if (i > last)
-                i = last;
-            else
-                v = X::load(x + i);
-            store(i, at(i, v, width));
+    // The last pair of a row that ends inside one: a whole pair over elements that the loop did before, too. `v` is
+    // its x, read before anything was stored, so that y may be x. In a row shorter than a pair all is done on
+    // copies. Out of line, as it is done once a row; by value, so that the caller keeps its row in registers.
+    [[gnu::noinline]] static void edge(ApplyRow row, pair v, int64_t n) {
+        if (n >= width)
+            return Y::store(row.y + (n - width), row.at(n - width, v));
+        typename X::value x_copy[width] = {};
+        typename W::value w_copy[width] = {}, b_copy[width] = {};
+        for (int64_t i = 0; i < n; i++) {
+            x_copy[i] = row.x[i];
+            w_copy[i] = row.w ? row.w[i] : w_copy[i];
+            b_copy[i] = row.b ? row.b[i] : b_copy[i];
         }
+        row.w = row.w ? w_copy : nullptr;
+        row.b = row.b ? b_copy : nullptr;
+        typename Y::value y_copy[width];
+        Y::store(y_copy, row.at(0, X::load(x_copy)));
+        for (int64_t i = 0; i < n; i++)
+            row.y[i] = y_copy[i];
     }
 
-    ROWNORM_INLINE void run_near(int64_t n) const {
-        run(
-            n, [&](int64_t i, typename Y::packed v) __attribute__((always_inline)) { Y::store(y + i, v); });
+    ROWNORM_INLINE void run_near(int64_t whole) const {
+        for (int64_t i = 0; i < whole; i += width)
+            Y::store(y + i, at(i, X::load(x + i)));
     }
 
     // The row comes from and goes to memory: fetch the next one meanwhile, and store around the caches.
-    ROWNORM_INLINE void run_far(int64_t n, const void *const (&prefetch)[2], bool stream) const {
-        run(
-            n, [&](int64_t i, typename Y::packed v) __attribute__((always_inline)) {
-                for (const void *p : prefetch)
-                    if (p)
-                        for (int64_t byte = 0; byte < width * int(sizeof(*x)); byte += 64)
-                            __builtin_prefetch(static_cast<const char *>(p) + i * int(sizeof(*x)) + byte, 0, 2);
-                if (stream && i % width == 0)
-                    Y::stream(y + i, v);
-                else
-                    Y::store(y + i, v);
-            });
+    ROWNORM_INLINE void run_far(int64_t whole, const char *next_x, const char *next_residual, bool stream) const {
+        for (int64_t i = 0; i < whole; i += width) {
+            const pair v = at(i, X::load(x + i));
+            prefetch(next_x, i);
+            if (next_residual)
+                prefetch(next_residual, i);
+            if (stream)
+                Y::stream(y + i, v);
+            else
+                Y::store(y + i, v);
+        }
+    }
+
+    static ROWNORM_INLINE void prefetch(const char *row, int64_t i) {
+        for (int byte = 0; byte < width * int(sizeof(typename X::value)); byte += 64)
+            __builtin_prefetch(row + i * int64_t(sizeof(typename X::value)) + byte, 0, 2);
     }
 };
 
 template <class X, class Y, class W, bool centred, Affine affine>
 void apply(const ApplyArguments &a) {
-    const bool far = kFarRows && (a.stream || a.prefetch[0]);
+    using Row = ApplyRow<X, Y, W, centred, affine>;
+    const bool far = kFarRows && affine != rownorm::kGeneral && a.next_x;
+    const int64_t n = a.n, whole = n - n % Row::width;
     for (int64_t r = 0; r < a.rows; r++) {
-        const ApplyRow<X, Y, W, centred, affine> row(a, r);
+        const Row row(a, r);
+        typename X::pair last{};
+        if (whole)
+            last = X::load(row.x + (n - Row::width));
         if (far)
-            row.run_far(a.n, a.prefetch, a.stream);
+            row.run_far(whole, a.next_x, a.next_residual, a.stream);
         else
-            row.run_near(a.n);
+            row.run_near(whole);
+        if (whole != n)
+            Row::edge(row, last, n);
     }
-    if (a.stream)
+    if (far && a.stream)
         stream_fence();
 }
 

@@ -36,10 +36,11 @@ constexpr void fill(ApplyKernel (&to)[3][3]) {
 
 template <class X, bool centred>
 constexpr void fill(ApplyKernel (&to)[rownorm::kAffines][3][3]) {
-    fill<X, centred, rownorm::kNone>(to[rownorm::kNone]);
-    fill<X, centred, rownorm::kGain>(to[rownorm::kGain]);
-    fill<X, centred, rownorm::kGainBias>(to[rownorm::kGainBias]);
-    fill<X, centred, rownorm::kGeneral>(to[rownorm::kGeneral]);
+    using namespace rownorm;
+    fill<X, centred, kFewKernels ? kGeneral : kNone>(to[kNone]);
+    fill<X, centred, kFewKernels ? kGeneral : kGain>(to[kGain]);
+    fill<X, centred, kFewKernels ? kGeneral : kGainBias>(to[kGainBias]);
+    fill<X, centred, kGeneral>(to[kGeneral]);
 }
 
 template <class X>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One struct per element type: how a Pair of vectors, 2*S consecutive elements in f32 (f64 for F64), is
-// loaded, stored and rounded. A new type is one struct here.
+// loaded, stored and rounded, and a square added to a sum. A new type is one struct here.
 //
 // The sequential types hold elements 0..S-1 in `a` and S..2S-1 in `b`. Bf16EvenOdd holds the even ones
 // in `a` and the odd ones in `b`, which costs a shift and a mask where the sequential order costs two
@@ -54,90 +54,94 @@ struct Layout {
     }
 };
 
+// a*b + c: one rounding in f32; in f64 never fused, as SSE2 could not do it.
+ROWNORM_INLINE VF multiply_add(VF a, VF b, VF c) { return fused(a, b, c); }
+ROWNORM_INLINE VD multiply_add(VD a, VD b, VD c) { return a * b + c; }
+
 // f32 and f64: nothing to convert.
 template <class T, class V>
 struct Full : Layout<T, V, false> {
-    using packed = PairOf<V>;
+    using pair = PairOf<V>;
     static constexpr int lanes = int(V::size);
-    static ROWNORM_INLINE packed load(const T *p) { return {V::load_unaligned(p), V::load_unaligned(p + lanes)}; }
-    static ROWNORM_INLINE packed load_first(const T *p, int count) {
+    static ROWNORM_INLINE pair load(const T *p) { return {V::load_unaligned(p), V::load_unaligned(p + lanes)}; }
+    static ROWNORM_INLINE pair load_first(const T *p, int count) {
         if (count < lanes)
             return {::load_first(p, count), V(T(0))};
         const V a = V::load_unaligned(p);
         return {a, count == lanes ? V(T(0)) : ::load_first(p + lanes, count - lanes)};
     }
-    static ROWNORM_INLINE void store(T *p, packed v) {
+    static ROWNORM_INLINE void store(T *p, pair v) {
         v.a.store_unaligned(p);
         v.b.store_unaligned(p + lanes);
     }
-    static ROWNORM_INLINE void store_first(T *p, packed v, int count) {
+    static ROWNORM_INLINE void store_first(T *p, pair v, int count) {
         if (count < lanes)
             return ::store_first(p, v.a, count);
         v.a.store_unaligned(p);
         if (count > lanes)
             ::store_first(p + lanes, v.b, count - lanes);
     }
-    static ROWNORM_INLINE void stream(T *p, packed v) {
+    static ROWNORM_INLINE void stream(T *p, pair v) {
         ::stream(p, v.a);
         ::stream(p + lanes, v.b);
     }
-    static ROWNORM_INLINE packed unpack(packed v) { return v; }
-    static ROWNORM_INLINE packed pack(packed v) { return v; }
+    static ROWNORM_INLINE pair round(pair v) { return v; }
+    static ROWNORM_INLINE V add_square(V v, V c) { return multiply_add(v, v, c); }
 };
 struct F32 : Full<float, VF> {};
 struct F64 : Full<double, VD> {};
 
-// The 16-bit types: a Pair is one register in memory's form.
-template <bool even_odd>
+// The 16-bit types: a Pair is one register in memory. Type says how it is unpacked and packed.
+template <class Type, bool even_odd>
 struct HalfType : Layout<uint16_t, VF, even_odd> {
-    using packed = Half;
-    static ROWNORM_INLINE Half load(const uint16_t *p) { return load_half(p); }
-    static ROWNORM_INLINE Half load_first(const uint16_t *p, int count) { return load_half_first(p, count); }
-    static ROWNORM_INLINE void store(uint16_t *p, Half v) { store_half(p, v); }
-    static ROWNORM_INLINE void store_first(uint16_t *p, Half v, int count) {
+    static ROWNORM_INLINE Pair load(const uint16_t *p) { return Type::unpack(load_half(p)); }
+    static ROWNORM_INLINE Pair load_first(const uint16_t *p, int count) {
+        return Type::unpack(load_half_first(p, count));
+    }
+    static ROWNORM_INLINE void store(uint16_t *p, Pair v) { store_half(p, Type::pack(v)); }
+    static ROWNORM_INLINE void store_first(uint16_t *p, Pair v, int count) {
         uint16_t lanes[2 * S];
-        store_half(lanes, v);
+        store_half(lanes, Type::pack(v));
         for (int i = 0; i < count; i++)
             p[i] = lanes[i];
     }
-    static ROWNORM_INLINE void stream(uint16_t *p, Half v) { stream_half(p, v); }
+    static ROWNORM_INLINE void stream(uint16_t *p, Pair v) { stream_half(p, Type::pack(v)); }
+    static ROWNORM_INLINE Pair round(Pair v) { return Type::unpack(Type::pack(v)); }
 };
 
-struct F16 : HalfType<false> {
+struct F16 : HalfType<F16, false> {
+    static ROWNORM_INLINE Pair load(const uint16_t *p) { return {load_f16(p), load_f16(p + S)}; }
     static ROWNORM_INLINE Pair unpack(Half v) { return {f16_low(v), f16_high(v)}; }
     static ROWNORM_INLINE Half pack(Pair v) { return f16_pack(v.a, v.b); }
+    static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_f16_square(v, c); }
 };
 
-// Rounds to bf16, to nearest even, in the upper half of each lane. may_be_nan: a NaN whose payload lies
-// in the lower half would become an infinity, or with the carry -0, and is made quiet instead.
-template <bool may_be_nan>
+// Rounds to bf16, to nearest even, in the upper half of each lane. A NaN whose payload lies in the lower half
+// would become an infinity, or with the carry -0, and is made quiet instead.
 ROWNORM_INLINE VU round_to_upper(VF v) {
     const VU u = bits(v);
     const VU rounded = u + VU(0x7fff) + ((u >> 16) & VU(1));
-    if constexpr (!may_be_nan)
-        return rounded;
     return bits(xsimd::select(v == v, from_bits(rounded), from_bits(u | VU(0x400000))));
 }
 
-struct Bf16 : HalfType<false> {
+struct Bf16 : HalfType<Bf16, false> {
+    static ROWNORM_INLINE Pair load(const uint16_t *p) {
+        return {from_bits(load_bf16(p)), from_bits(load_bf16(p + S))};
+    }
     static ROWNORM_INLINE Pair unpack(Half v) { return {from_bits(bf16_low(v)), from_bits(bf16_high(v))}; }
-    static ROWNORM_INLINE Half pack(Pair v) { return pack_upper(round_to_upper<true>(v.a), round_to_upper<true>(v.b)); }
+    static ROWNORM_INLINE Half pack(Pair v) { return pack_upper(round_to_upper(v.a), round_to_upper(v.b)); }
+    static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_bf16_square(v, c); }
 };
 
-struct Bf16EvenOdd : HalfType<true> {
+struct Bf16EvenOdd : HalfType<Bf16EvenOdd, true> {
     static ROWNORM_INLINE Pair unpack(Half v) { return {from_bits(VU(v) << 16), from_bits(VU(v) & VU(0xffff0000))}; }
-    static ROWNORM_INLINE Half pack(Pair v) {
-        return interleave_upper(round_to_upper<true>(v.a), round_to_upper<true>(v.b));
-    }
+    static ROWNORM_INLINE Half pack(Pair v) { return interleave_upper(round_to_upper(v.a), round_to_upper(v.b)); }
+    static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_bf16_square(v, c); }
 };
 
 template <class E>
 constexpr bool is_bf16 = false;
 template <>
 constexpr bool is_bf16<Bf16> = true;
-
-// a*b + c: one rounding in f32; in f64 never fused, as SSE2 could not do it.
-ROWNORM_INLINE VF multiply_add(VF a, VF b, VF c) { return fused(a, b, c); }
-ROWNORM_INLINE VD multiply_add(VD a, VD b, VD c) { return a * b + c; }
 
 } // namespace

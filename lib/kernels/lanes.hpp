@@ -11,57 +11,97 @@ namespace {
 
 using rownorm::kChunk;
 
+// A loop index that is a constant, so that what it selects is a register.
+template <int k>
+struct Index {
+    static constexpr int value = k;
+};
+
+// f(Index<0>), ... f(Index<count - 1>), until one of them returns false.
+template <int count, int k = 0, class F>
+ROWNORM_INLINE void for_indices(F f) {
+    if constexpr (k < count)
+        if (f(Index<k>{}))
+            for_indices<count, k + 1>(f);
+}
+
 // L lanes of the element type E, as the registers that hold them in E's order.
 template <class E, int L>
 struct Lanes {
+    using vec = typename E::vec;
     static constexpr int count = L / E::lanes;
-    typename E::vec v[count];
+    vec v[count];
 
     ROWNORM_INLINE Lanes() {
-        for (int i = 0; i < count; i++)
-            v[i] = typename E::vec(typename E::scalar(0));
+        for_indices<count>([&](auto i) __attribute__((always_inline)) {
+            v[i.value] = vec(typename E::scalar(0));
+            return true;
+        });
     }
 
     // Pair k of a block of lanes; blocks longer than L wrap around.
-    ROWNORM_INLINE typename E::vec &a(int k) { return v[(2 * k) % count]; }
-    ROWNORM_INLINE typename E::vec &b(int k) { return v[(2 * k + 1) % count]; }
+    template <int k>
+    ROWNORM_INLINE vec &a(Index<k>) {
+        return v[(2 * k) % count];
+    }
+    template <int k>
+    ROWNORM_INLINE vec &b(Index<k>) {
+        return v[(2 * k + 1) % count];
+    }
+    ROWNORM_INLINE vec &a(int k) { return v[(2 * k) % count]; }
+    ROWNORM_INLINE vec &b(int k) { return v[(2 * k + 1) % count]; }
 
     ROWNORM_INLINE typename E::scalar close() {
-        constexpr int last = E::is_even_odd ? 2 : 1;
-        for (int half = count / 2; half >= last; half /= 2)
-            for (int i = 0; i < half; i++)
-                v[i] = v[i] + v[i + half];
+        halve<count / 2>();
         if constexpr (E::is_even_odd) // the step of 1: each even lane adds the odd one beside it
             return fold(v[0]) + fold(v[1]);
         else
             return fold(v[0]);
+    }
+
+private:
+    template <int half>
+    ROWNORM_INLINE void halve() {
+        if constexpr (half >= (E::is_even_odd ? 2 : 1)) {
+            for_indices<half>([&](auto i) __attribute__((always_inline)) {
+                v[i.value] = v[i.value] + v[i.value + half];
+                return true;
+            });
+            halve<half / 2>();
+        }
     }
 };
 
 template <class E>
 constexpr int lanes_of = 256 / int(sizeof(typename E::scalar)); // 64 in f32, 32 in f64
 
-// Calls f(k, i, count) for the pairs of a chunk in order: pair k of its block, at element i, `count`
-// elements of it in the chunk (a constant E::width for all but the last).
+// Calls f(k, i, count) for the pairs of a chunk in order: pair k of its block, at element i, `count` elements of
+// it in the chunk (a constant E::width for all but the last). Unrolled, with each lane in a register, k is an
+// Index; where the lanes do not fit into the registers it is an int, and they stay in memory.
 template <class E, class F>
 ROWNORM_INLINE void for_pairs(int64_t n, F f) {
     constexpr int pairs = lanes_of<E> / E::width;
     int64_t i = 0;
-    for (; i + lanes_of<E> <= n; i += lanes_of<E>)
-#pragma GCC unroll 8
-        for (int k = 0; k < pairs; k++)
-            f(k, i + k * E::width, E::width);
-    if (i == n)
+    if constexpr (!kLanesInRegisters) {
+        int k = 0;
+        for (; i + E::width <= n; i += E::width, k = (k + 1) % pairs)
+            f(k, i, E::width);
+        if (i < n)
+            f(k, i, int(n - i));
         return;
-#pragma GCC unroll 8
-    for (int k = 0; k < pairs; k++, i += E::width) {
-        if (i + E::width > n) {
-            if (i < n)
-                f(k, i, int(n - i));
-            return;
-        }
-        f(k, i, E::width);
     }
+    for (; i + lanes_of<E> <= n; i += lanes_of<E>)
+        for_indices<pairs>([&](auto k) __attribute__((always_inline)) {
+            f(k, i + k.value * E::width, E::width);
+            return true;
+        });
+    for_indices<pairs>([&](auto k) __attribute__((always_inline)) {
+        const int64_t at = i + k.value * E::width, left = n - at;
+        if (left <= 0)
+            return false;
+        f(k, at, left < E::width ? int(left) : E::width);
+        return true;
+    });
 }
 
 // Calls chunk(first element, elements) for each chunk of a row.
@@ -72,7 +112,7 @@ ROWNORM_INLINE void for_chunks(int64_t n, F chunk) {
 }
 
 template <class E>
-ROWNORM_INLINE typename E::packed load_packed(const typename E::value *p, int count) {
+ROWNORM_INLINE typename E::pair load_up_to(const typename E::value *p, int count) {
     return count == E::width ? E::load(p) : E::load_first(p, count);
 }
 

@@ -14,24 +14,25 @@ void add(Rows x, Rows residual, MutableRows out, int64_t rows, int64_t n, double
         const auto *x_row = row_of<X>(x, r);
         const auto *residual_row = row_of<R>(residual, r);
         auto *out_row = row_of<R>(out, r);
-        for_chunks(n, [&](int64_t first, int64_t elements) {
-            Lanes<R, lanes_of<R>> lanes;
-            for_pairs<R>(
-                elements, [&](int k, int64_t j, int count) __attribute__((always_inline)) {
-                    const int64_t i = first + j;
-                    const auto xv = X::unpack(load_packed<X>(x_row + i, count));
-                    const auto rv = R::unpack(load_packed<R>(residual_row + i, count));
-                    const auto packed = R::pack({xv.a + rv.a, xv.b + rv.b});
-                    if (count == R::width)
-                        R::store(out_row + i, packed);
-                    else
-                        R::store_first(out_row + i, packed, count);
-                    const auto s = R::unpack(packed);
-                    lanes.a(k) = square ? multiply_add(s.a, s.a, lanes.a(k)) : lanes.a(k) + s.a;
-                    lanes.b(k) = square ? multiply_add(s.b, s.b, lanes.b(k)) : lanes.b(k) + s.b;
-                });
-            sums[r] += double(lanes.close());
-        });
+        for_chunks(
+            n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
+                Lanes<R, lanes_of<R>> lanes;
+                for_pairs<R>(
+                    elements, [&](auto k, int64_t j, int count) __attribute__((always_inline)) {
+                        const int64_t i = first + j;
+                        const auto xv = load_up_to<X>(x_row + i, count);
+                        const auto rv = load_up_to<R>(residual_row + i, count);
+                        const typename R::pair sum{xv.a + rv.a, xv.b + rv.b};
+                        if (count == R::width)
+                            R::store(out_row + i, sum);
+                        else
+                            R::store_first(out_row + i, sum, count);
+                        const auto s = R::round(sum);
+                        lanes.a(k) = square ? R::add_square(s.a, lanes.a(k)) : lanes.a(k) + s.a;
+                        lanes.b(k) = square ? R::add_square(s.b, lanes.b(k)) : lanes.b(k) + s.b;
+                    });
+                sums[r] += double(lanes.close());
+            });
     }
 }
 

@@ -16,12 +16,17 @@ using VF = xsimd::batch<float, Arch>;
 using VD = xsimd::batch<double, Arch>;
 using VU = xsimd::batch<uint32_t, Arch>;
 using Half = __m256i;
+constexpr bool kLanesInRegisters = true;
+constexpr bool kFewKernels = false;
 constexpr bool kFarRows = true;
 
 ROWNORM_INLINE VU bits(VF v) { return _mm256_castps_si256(v); }
 ROWNORM_INLINE VF from_bits(VU v) { return _mm256_castsi256_ps(v); }
 
 ROWNORM_INLINE VF fused(VF a, VF b, VF c) { return xsimd::fma(a, b, c); }
+
+ROWNORM_INLINE VF add_f16_square(VF v, VF c) { return fused(v, v, c); }
+ROWNORM_INLINE VF add_bf16_square(VF v, VF c) { return fused(v, v, c); }
 
 ROWNORM_INLINE float fold(VF v) {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
@@ -86,6 +91,13 @@ ROWNORM_INLINE Half f16_pack(VF low, VF high) {
     const __m128i l = _mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT),
                   h = _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT);
     return _mm256_inserti128_si256(_mm256_castsi128_si256(l), h, 1);
+}
+
+ROWNORM_INLINE VU load_bf16(const uint16_t *p) {
+    return _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))), 16);
+}
+ROWNORM_INLINE VF load_f16(const uint16_t *p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p)));
 }
 
 } // namespace

@@ -20,12 +20,17 @@ using VF = xsimd::batch<float, Arch>;
 using VD = xsimd::batch<double, Arch>;
 using VU = xsimd::batch<uint32_t, Arch>;
 using Half = __m512i;
+constexpr bool kLanesInRegisters = true;
+constexpr bool kFewKernels = false;
 constexpr bool kFarRows = true;
 
 ROWNORM_INLINE VU bits(VF v) { return _mm512_castps_si512(v); }
 ROWNORM_INLINE VF from_bits(VU v) { return _mm512_castsi512_ps(v); }
 
 ROWNORM_INLINE VF fused(VF a, VF b, VF c) { return _mm512_fmadd_ps(a, b, c); }
+
+ROWNORM_INLINE VF add_f16_square(VF v, VF c) { return fused(v, v, c); }
+ROWNORM_INLINE VF add_bf16_square(VF v, VF c) { return fused(v, v, c); }
 
 ROWNORM_INLINE float fold(VF v) {
     const __m256 h = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
@@ -72,6 +77,13 @@ ROWNORM_INLINE Half f16_pack(VF low, VF high) {
     const __m256i l = _mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT),
                   h = _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT);
     return _mm512_inserti64x4(_mm512_castsi256_si512(l), h, 1);
+}
+
+ROWNORM_INLINE VU load_bf16(const uint16_t *p) {
+    return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))), 16);
+}
+ROWNORM_INLINE VF load_f16(const uint16_t *p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)));
 }
 
 } // namespace

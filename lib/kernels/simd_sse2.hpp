@@ -6,15 +6,19 @@
 //   VF, VD, VU                 vectors of f32, f64 and of f32 bit patterns; VF has S lanes
 //   Half                       a register of 2*S 16-bit floats
 //   fused(a, b, c)             a*b + c with one rounding
+//   add_f16_square(v, c), add_bf16_square(v, c)  fused(v, v, c) for v that are such numbers
 //   fold(v)                    lane j + lane j+S/2, then + S/4, ... + 1
 //   load_first, store_first    the first `count` elements, 1 <= count < the vector's lanes; no other byte
 //                              is touched; absent lanes load as 0
+//   kLanesInRegisters          whether the 64 lanes of a sum fit into the registers
+//   kFewKernels                whether one general kernel serves every gain and bias, to keep the library small
 //   kFarRows                   whether rows in memory get loops of their own: stores around the caches, prefetch
 //   stream, stream_fence       a store that bypasses the caches (address aligned to the vector)
 //   bf16_low, bf16_high        the first / last S elements of a Half, as bit patterns of f32
 //   pack_upper                 the upper halves of two vectors of bit patterns, one after the other
 //   interleave_upper           the same, element by element in turn
 //   f16_low, f16_high, f16_pack  conversion of binary16, rounding to nearest even
+//   load_bf16, load_f16        S elements from memory: bf16_low and f16_low of a load that need not be whole
 #pragma once
 
 #if defined(__SSE3__) || defined(__AVX__)
@@ -31,6 +35,8 @@ using VF = xsimd::batch<float, Arch>;
 using VD = xsimd::batch<double, Arch>;
 using VU = xsimd::batch<uint32_t, Arch>;
 using Half = __m128i;
+constexpr bool kLanesInRegisters = false;
+constexpr bool kFewKernels = true;
 constexpr bool kFarRows = false;
 
 ROWNORM_INLINE VU bits(VF v) { return _mm_castps_si128(v); }
@@ -77,6 +83,18 @@ ROWNORM_INLINE VF fused(VF a, VF b, VF c) {
     if (__builtin_expect(_mm_movemask_pd(_mm_or_pd(needs_odd_rounding(s0), needs_odd_rounding(s1))), 0))
         return fused_with_care(av, bv, cv);
     return _mm_movelh_ps(_mm_cvtpd_ps(s0), _mm_cvtpd_ps(s1));
+}
+
+// f16 squares have 22 bits and are normal numbers in f32: the product is exact, and only the sum is rounded.
+ROWNORM_INLINE VF add_f16_square(VF v, VF c) { return v * v + c; }
+
+// bf16 squares have 16 bits: the same, unless they underflow.
+ROWNORM_INLINE VF add_bf16_square(VF v, VF c) {
+    const __m128 magnitude = _mm_andnot_ps(_mm_set1_ps(-0.0f), v);
+    const __m128 small = _mm_and_ps(_mm_cmplt_ps(magnitude, _mm_set1_ps(0x1p-63f)), _mm_cmpneq_ps(v, _mm_setzero_ps()));
+    if (__builtin_expect(_mm_movemask_ps(small), 0))
+        return fused_with_care(v, v, c);
+    return v * v + c;
 }
 
 ROWNORM_INLINE float fold(VF v) {
@@ -147,5 +165,10 @@ ROWNORM_INLINE VU f16_narrow(VF v) {
 ROWNORM_INLINE VF f16_low(Half v) { return f16_widen(_mm_unpacklo_epi16(v, _mm_setzero_si128())); }
 ROWNORM_INLINE VF f16_high(Half v) { return f16_widen(_mm_unpackhi_epi16(v, _mm_setzero_si128())); }
 ROWNORM_INLINE Half f16_pack(VF low, VF high) { return pack_upper(f16_narrow(low) << 16, f16_narrow(high) << 16); }
+
+ROWNORM_INLINE VU load_bf16(const uint16_t *p) {
+    return _mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64(reinterpret_cast<const __m128i *>(p)));
+}
+ROWNORM_INLINE VF load_f16(const uint16_t *p) { return f16_low(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(p))); }
 
 } // namespace

@@ -11,16 +11,17 @@ template <class E>
 void sum(Rows x, int64_t rows, int64_t n, double *sums) {
     for (int64_t r = 0; r < rows; r++) {
         const auto *row = row_of<E>(x, r);
-        for_chunks(n, [&](int64_t first, int64_t elements) {
-            Lanes<E, lanes_of<E>> lanes;
-            for_pairs<E>(
-                elements, [&](int k, int64_t i, int count) __attribute__((always_inline)) {
-                    const auto v = E::unpack(load_packed<E>(row + first + i, count));
-                    lanes.a(k) = lanes.a(k) + v.a;
-                    lanes.b(k) = lanes.b(k) + v.b;
-                });
-            sums[r] += double(lanes.close());
-        });
+        for_chunks(
+            n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
+                Lanes<E, lanes_of<E>> lanes;
+                for_pairs<E>(
+                    elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+                        const auto v = load_up_to<E>(row + first + i, count);
+                        lanes.a(k) = lanes.a(k) + v.a;
+                        lanes.b(k) = lanes.b(k) + v.b;
+                    });
+                sums[r] += double(lanes.close());
+            });
     }
 }
 
@@ -28,16 +29,17 @@ template <class E>
 void sum_squares(Rows x, int64_t rows, int64_t n, double *sums) {
     for (int64_t r = 0; r < rows; r++) {
         const auto *row = row_of<E>(x, r);
-        for_chunks(n, [&](int64_t first, int64_t elements) {
-            Lanes<E, lanes_of<E>> lanes;
-            for_pairs<E>(
-                elements, [&](int k, int64_t i, int count) __attribute__((always_inline)) {
-                    const auto v = E::unpack(load_packed<E>(row + first + i, count));
-                    lanes.a(k) = multiply_add(v.a, v.a, lanes.a(k));
-                    lanes.b(k) = multiply_add(v.b, v.b, lanes.b(k));
-                });
-            sums[r] += double(lanes.close());
-        });
+        for_chunks(
+            n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
+                Lanes<E, lanes_of<E>> lanes;
+                for_pairs<E>(
+                    elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+                        const auto v = load_up_to<E>(row + first + i, count);
+                        lanes.a(k) = E::add_square(v.a, lanes.a(k));
+                        lanes.b(k) = E::add_square(v.b, lanes.b(k));
+                    });
+                sums[r] += double(lanes.close());
+            });
     }
 }
 
@@ -46,23 +48,24 @@ void centred(Rows x, int64_t rows, int64_t n, const double *mean, double *sums, 
     for (int64_t r = 0; r < rows; r++) {
         const auto *row = row_of<E>(x, r);
         const typename E::vec m(typename E::scalar(mean[r]));
-        for_chunks(n, [&](int64_t first, int64_t elements) {
-            Lanes<E, 32> linear; // 64 more lanes would not fit into AVX2's registers
-            Lanes<E, lanes_of<E>> square;
-            for_pairs<E>(
-                elements, [&](int k, int64_t i, int count) __attribute__((always_inline)) {
-                    const auto v = E::unpack(load_packed<E>(row + first + i, count));
-                    typename E::pair d{v.a - m, v.b - m};
-                    if (count < E::width)
-                        d = E::keep_first(d, count);
-                    linear.a(k) = linear.a(k) + d.a;
-                    linear.b(k) = linear.b(k) + d.b;
-                    square.a(k) = multiply_add(d.a, d.a, square.a(k));
-                    square.b(k) = multiply_add(d.b, d.b, square.b(k));
-                });
-            sums[r] += double(linear.close());
-            squares[r] += double(square.close());
-        });
+        for_chunks(
+            n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
+                Lanes<E, 32> linear; // 64 more lanes would not fit into AVX2's registers
+                Lanes<E, lanes_of<E>> square;
+                for_pairs<E>(
+                    elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+                        const auto v = load_up_to<E>(row + first + i, count);
+                        typename E::pair d{v.a - m, v.b - m};
+                        if (count < E::width)
+                            d = E::keep_first(d, count);
+                        linear.a(k) = linear.a(k) + d.a;
+                        linear.b(k) = linear.b(k) + d.b;
+                        square.a(k) = multiply_add(d.a, d.a, square.a(k));
+                        square.b(k) = multiply_add(d.b, d.b, square.b(k));
+                    });
+                sums[r] += double(linear.close());
+                squares[r] += double(square.close());
+            });
     }
 }
 
