@@ -72,12 +72,14 @@ struct ApplyRow {
         return {multiply_add(t.a, g.a, s.a), multiply_add(t.b, g.b, s.b)};
     }
 
-    // The last pair of a row that ends inside one: a whole pair over elements that the loop did before, too. `v` is
-    // its x, read before anything was stored, so that y may be x. In a row shorter than a pair all is done on
-    // copies. Out of line, as it is done once a row; by value, so that the caller keeps its row in registers.
-    [[gnu::noinline]] static void edge(ApplyRow row, pair v, int64_t n) {
+    // The last pair of a row that ends inside one: a whole pair over elements that the loop did before, too. (a, b)
+    // is its x, read before anything was stored, so that y may be x. In a row shorter than a pair all is done on
+    // copies. Out of line, as it is done once a row; it makes the row again, so that the caller's stays in registers.
+    [[gnu::noinline]] static void edge(const ApplyArguments &arguments, int64_t r, vec a, vec b) {
+        ApplyRow row(arguments, r);
+        const int64_t n = arguments.n;
         if (n >= width)
-            return Y::store(row.y + (n - width), row.at(n - width, v));
+            return Y::store(row.y + (n - width), row.at(n - width, {a, b}));
         typename X::value x_copy[width] = {};
         typename W::value w_copy[width] = {}, b_copy[width] = {};
         for (int64_t i = 0; i < n; i++) {
@@ -133,7 +135,7 @@ void apply(const ApplyArguments &a) {
         else
             row.run_near(whole);
         if (whole != n)
-            Row::edge(row, last, n);
+            Row::edge(a, r, last.a, last.b);
     }
     if (far && a.stream)
         stream_fence();

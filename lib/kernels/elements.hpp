@@ -116,12 +116,14 @@ struct F16 : HalfType<F16, false> {
     static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_f16_square(v, c); }
 };
 
-// Rounds to bf16, to nearest even, in the upper half of each lane. A NaN whose payload lies in the lower half
-// would become an infinity, or with the carry -0, and is made quiet instead.
+// Rounds to bf16, to nearest even, in the upper half of each lane; not for NaN.
 ROWNORM_INLINE VU round_to_upper(VF v) {
     const VU u = bits(v);
-    const VU rounded = u + VU(0x7fff) + ((u >> 16) & VU(1));
-    return bits(xsimd::select(v == v, from_bits(rounded), from_bits(u | VU(0x400000))));
+    return u + VU(0x7fff) + ((u >> 16) & VU(1));
+}
+// A NaN whose payload lies in the lower half would become an infinity, or with the carry -0: it is made quiet.
+ROWNORM_INLINE VU round_to_upper_or_nan(VF v) {
+    return bits(xsimd::select(v == v, from_bits(round_to_upper(v)), from_bits(bits(v) | VU(0x400000))));
 }
 
 struct Bf16 : HalfType<Bf16, false> {
@@ -129,10 +131,13 @@ struct Bf16 : HalfType<Bf16, false> {
         return {from_bits(load_bf16(p)), from_bits(load_bf16(p + S))};
     }
     static ROWNORM_INLINE Pair unpack(Half v) { return {from_bits(bf16_low(v)), from_bits(bf16_high(v))}; }
-    static ROWNORM_INLINE Half pack(Pair v) { return pack_upper(round_to_upper(v.a), round_to_upper(v.b)); }
+    static ROWNORM_INLINE Half pack(Pair v) {
+        return pack_upper(round_to_upper_or_nan(v.a), round_to_upper_or_nan(v.b));
+    }
     static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_bf16_square(v, c); }
 };
 
+// Where every operand is bf16, a NaN's payload lies in the upper half, and the rounding leaves it there.
 struct Bf16EvenOdd : HalfType<Bf16EvenOdd, true> {
     static ROWNORM_INLINE Pair unpack(Half v) { return {from_bits(VU(v) << 16), from_bits(VU(v) & VU(0xffff0000))}; }
     static ROWNORM_INLINE Half pack(Pair v) { return interleave_upper(round_to_upper(v.a), round_to_upper(v.b)); }
