@@ -4,6 +4,7 @@
 #include "parallel.hpp"
 #include "rows.hpp"
 #include "status.hpp"
+#include "strategy.hpp"
 #include "threads.hpp"
 
 #include <algorithm>
@@ -28,15 +29,6 @@ struct Batch {
         run_rows(b.plan, b.io, first_row(b.rows, t, tasks), first_row(b.rows, t + 1, tasks));
     }
 };
-
-// Bytes read and written.
-int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) {
-    int64_t element = bytes_of(plan.x) + bytes_of(plan.y);
-    element += io.residual.data ? bytes_of(plan.residual) : 0;
-    element += io.residual_out.data ? bytes_of(plan.residual) : 0;
-    int64_t bytes;
-    return __builtin_mul_overflow(plan.n * element, rows, &bytes) ? INT64_MAX : bytes;
-}
 
 size_t tasks_for(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t most) {
     const int64_t worth = traffic(plan, io, rows) / kTaskBytes;

@@ -50,12 +50,14 @@ struct ApplyArguments {
     MutableRows y; // may be x
     Rows w, b;     // NULL for what the Affine does not use
     int64_t rows, n;
-    const Scale *scale;        // one a row
-    double weight_offset;      // -0.0 for none: w + -0.0 is w, also for w = -0.0
-    uint32_t round;            // kGeneral: a rownorm_round
-    bool stream;               // with next_x: store y around the caches; y and its stride are multiples of 64 bytes
-    const char *next_x;        // rows that come from memory: what is fetched to L2 meanwhile, as far on as x goes
-    const char *next_residual; // the same, or NULL
+    const Scale *scale;   // one a row
+    double weight_offset; // -0.0 for none: w + -0.0 is w, also for w = -0.0
+    uint32_t round;       // kGeneral: a rownorm_round
+    // For rows that come from memory: where the next ones begin, which are fetched to L2 meanwhile, as far on as x
+    // goes; next_residual may be NULL. With stream, y is stored around the caches: y and its stride are multiples
+    // of 64 bytes.
+    const char *next_x, *next_residual;
+    bool stream;
 };
 using ApplyKernel = void (*)(const ApplyArguments &);
 

@@ -4,6 +4,7 @@
 #include "float_state.hpp"
 #include "redo.hpp"
 #include "scale.hpp"
+#include "strategy.hpp"
 
 namespace rownorm {
 namespace {
@@ -18,6 +19,9 @@ struct Cursor {
     Rows x, residual, w, b;
     MutableRows residual_out, y;
     char *mean, *rstd; // one value a row, in row order
+    // The rows after those of this tile, to be fetched meanwhile, or NULL; and how y is stored.
+    const char *next_x, *next_residual;
+    bool stream;
 };
 
 struct Tile {
@@ -53,7 +57,10 @@ Cursor advanced(const Plan &plan, const Cursor &c, int64_t rows) {
             at(c.residual_out, rows * c.residual_out.stride),
             at(c.y, rows * c.y.stride),
             c.mean ? c.mean + statistics : nullptr,
-            c.rstd ? c.rstd + statistics : nullptr};
+            c.rstd ? c.rstd + statistics : nullptr,
+            nullptr,
+            nullptr,
+            false};
 }
 
 // f32 arithmetic takes a statistic as an f32.
@@ -128,8 +135,8 @@ ApplyKernel apply_kernel(const Plan &plan, const RowKernels &kernels, const Curs
 }
 
 void apply(const Plan &plan, const RowKernels &kernels, const Cursor &c, Rows s, int64_t rows, const Scale *scale) {
-    apply_kernel(plan, kernels,
-                 c)({s, c.y, c.w, c.b, rows, plan.n, scale, plan.weight_offset, plan.round, false, nullptr, nullptr});
+    apply_kernel(plan, kernels, c)(
+        {s, c.y, c.w, c.b, rows, plan.n, scale, plan.weight_offset, plan.round, c.next_x, c.next_residual, c.stream});
 }
 
 // A row that does not fit. RowData says where it is.
@@ -233,8 +240,8 @@ private:
             double unused = 0;
             const Rows s = make(first, n, &unused);
             const int64_t y = first * bytes_of(plan_.y), w = first * bytes_of(plan_.weight);
-            kernel({s, at(c_.y, y), at(c_.w, w), at(c_.b, w), 1, n, t.scale, plan_.weight_offset, plan_.round, false,
-                    nullptr, nullptr});
+            kernel({s, at(c_.y, y), at(c_.w, w), at(c_.b, w), 1, n, t.scale, plan_.weight_offset, plan_.round, nullptr,
+                    nullptr, false});
         });
         put_statistics(plan_, c_, 0, t.mean[0], t.scale[0].rstd);
     }
@@ -265,12 +272,18 @@ void run_tile(const Plan &plan, const Cursor &c, int64_t rows) {
     finish_tile(plan, adds ? plan.added : plan.plain, c, s, rows, t);
 }
 
-void run_segment(const Plan &plan, Cursor c, int64_t rows) {
+void run_segment(const Plan &plan, Cursor c, int64_t rows, const Strategy &strategy) {
     const int64_t tile = plan.n <= kTileElements ? kTile : 1;
     while (rows > tile) {
+        Cursor next = advanced(plan, c, tile);
+        if (strategy.fetch_next) {
+            c.next_x = static_cast<const char *>(next.x.data);
+            c.next_residual = static_cast<const char *>(next.residual.data);
+            c.stream = strategy.stream;
+        }
         run_tile(plan, c, tile);
         rows -= tile;
-        c = advanced(plan, c, tile);
+        c = next;
     }
     run_tile(plan, c, rows);
 }
@@ -298,7 +311,10 @@ public:
                  {io_.residual_out.data, io_.residual_out.stride_bytes[inner_]},
                  {io_.y.data, io_.y.stride_bytes[inner_]},
                  io_.mean ? static_cast<char *>(io_.mean) + statistics : nullptr,
-                 io_.rstd ? static_cast<char *>(io_.rstd) + statistics : nullptr};
+                 io_.rstd ? static_cast<char *>(io_.rstd) + statistics : nullptr,
+                 nullptr,
+                 nullptr,
+                 false};
         for (int d = inner_; d >= 0 && row > 0; d--) {
             const int64_t index = d == 0 ? row : row % io_.extent[d];
             row = d == 0 ? 0 : row / io_.extent[d];
@@ -323,11 +339,14 @@ private:
 void run_rows(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) noexcept {
     const DefaultFloatState state;
     const Segments segments(plan, io);
+    const Strategy strategy = choose_strategy(plan, io);
     while (begin < end) {
         const int64_t left = segments.rows_from(begin), rows = end - begin < left ? end - begin : left;
-        run_segment(plan, segments.at_row(begin), rows);
+        run_segment(plan, segments.at_row(begin), rows, strategy);
         begin += rows;
     }
+    if (strategy.stream)
+        finish_streaming();
 }
 
 } // namespace rownorm

@@ -14,12 +14,8 @@
 #include <unistd.h>
 
 namespace rownorm {
-namespace {
 
-std::atomic<uint32_t> set_threads{0};
-
-// Reads a small file whole; the length, or -1.
-ssize_t read_file(const char *path, char *buffer, size_t size) {
+long read_file(const char *path, char *buffer, size_t size) noexcept {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return -1;
@@ -28,6 +24,10 @@ ssize_t read_file(const char *path, char *buffer, size_t size) {
     buffer[length < 0 ? 0 : length] = 0;
     return length;
 }
+
+namespace {
+
+std::atomic<uint32_t> set_threads{0};
 
 uint32_t affinity_threads() {
     cpu_set_t set;

@@ -131,14 +131,13 @@ void apply(const ApplyArguments &a) {
         if (whole)
             last = X::load(row.x + (n - Row::width));
         if (far)
-            row.run_far(whole, a.next_x, a.next_residual, a.stream);
+            row.run_far(whole, a.next_x + r * a.x.stride, a.next_residual ? a.next_residual + r * a.x.stride : nullptr,
+                        a.stream);
         else
             row.run_near(whole);
         if (whole != n)
             Row::edge(a, r, last.a, last.b);
     }
-    if (far && a.stream)
-        stream_fence();
 }
 
 } // namespace

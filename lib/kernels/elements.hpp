@@ -139,7 +139,9 @@ struct Bf16 : HalfType<Bf16, false> {
 
 // Where every operand is bf16, a NaN's payload lies in the upper half, and the rounding leaves it there.
 struct Bf16EvenOdd : HalfType<Bf16EvenOdd, true> {
-    static ROWNORM_INLINE Pair unpack(Half v) { return {from_bits(VU(v) << 16), from_bits(VU(v) & VU(0xffff0000))}; }
+    static ROWNORM_INLINE Pair unpack(Half v) {
+        return {from_bits(as_dwords(v) << 16), from_bits(as_dwords(v) & VU(0xffff0000))};
+    }
     static ROWNORM_INLINE Half pack(Pair v) { return interleave_upper(round_to_upper(v.a), round_to_upper(v.b)); }
     static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_bf16_square(v, c); }
 };

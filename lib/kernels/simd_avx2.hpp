@@ -53,7 +53,6 @@ ROWNORM_INLINE void store_first(float *p, VF v, int count) { _mm256_maskstore_ps
 ROWNORM_INLINE void store_first(double *p, VD v, int count) { _mm256_maskstore_pd(p, first64(count), v); }
 ROWNORM_INLINE void stream(float *p, VF v) { _mm256_stream_ps(p, v); }
 ROWNORM_INLINE void stream(double *p, VD v) { _mm256_stream_pd(p, v); }
-ROWNORM_INLINE void stream_fence() { _mm_sfence(); }
 
 ROWNORM_INLINE Half load_half(const uint16_t *p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)); }
 ROWNORM_INLINE void store_half(uint16_t *p, Half v) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), v); }
@@ -73,6 +72,7 @@ ROWNORM_INLINE Half load_half_first(const uint16_t *p, int count) {
     return v;
 }
 
+ROWNORM_INLINE VU as_dwords(Half v) { return v; }
 ROWNORM_INLINE VU bf16_low(Half v) { return _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(v)), 16); }
 ROWNORM_INLINE VU bf16_high(Half v) {
     return _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(v, 1)), 16);

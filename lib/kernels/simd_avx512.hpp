@@ -51,13 +51,13 @@ ROWNORM_INLINE void store_first(float *p, VF v, int count) { _mm512_mask_storeu_
 ROWNORM_INLINE void store_first(double *p, VD v, int count) { _mm512_mask_storeu_pd(p, __mmask8(first(count)), v); }
 ROWNORM_INLINE void stream(float *p, VF v) { _mm512_stream_ps(p, v); }
 ROWNORM_INLINE void stream(double *p, VD v) { _mm512_stream_pd(p, v); }
-ROWNORM_INLINE void stream_fence() { _mm_sfence(); }
 
 ROWNORM_INLINE Half load_half(const uint16_t *p) { return _mm512_loadu_si512(p); }
 ROWNORM_INLINE void store_half(uint16_t *p, Half v) { _mm512_storeu_si512(p, v); }
 ROWNORM_INLINE void stream_half(uint16_t *p, Half v) { _mm512_stream_si512(reinterpret_cast<__m512i *>(p), v); }
 ROWNORM_INLINE Half load_half_first(const uint16_t *p, int count) { return _mm512_maskz_loadu_epi16(first(count), p); }
 
+ROWNORM_INLINE VU as_dwords(Half v) { return v; }
 ROWNORM_INLINE VU bf16_low(Half v) { return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(v)), 16); }
 ROWNORM_INLINE VU bf16_high(Half v) {
     return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(v, 1)), 16);

@@ -48,7 +48,6 @@ ROWNORM_INLINE void store_first(float *p, VF v, int count) {
 ROWNORM_INLINE void store_first(double *p, VD v, int) { p[0] = vgetq_lane_f64(v, 0); }
 ROWNORM_INLINE void stream(float *p, VF v) { vst1q_f32(p, v); } // no store in ACLE bypasses the caches
 ROWNORM_INLINE void stream(double *p, VD v) { vst1q_f64(p, v); }
-ROWNORM_INLINE void stream_fence() {}
 
 ROWNORM_INLINE Half load_half(const uint16_t *p) { return vld1q_u16(p); }
 ROWNORM_INLINE void store_half(uint16_t *p, Half v) { vst1q_u16(p, v); }
@@ -60,6 +59,7 @@ ROWNORM_INLINE Half load_half_first(const uint16_t *p, int count) {
     return vld1q_u16(lanes);
 }
 
+ROWNORM_INLINE VU as_dwords(Half v) { return vreinterpretq_u32_u16(v); }
 ROWNORM_INLINE VU bf16_low(Half v) { return vshll_n_u16(vget_low_u16(v), 16); }
 ROWNORM_INLINE VU bf16_high(Half v) { return vshll_n_u16(vget_high_u16(v), 16); }
 ROWNORM_INLINE Half pack_upper(VU low, VU high) { return vcombine_u16(vshrn_n_u32(low, 16), vshrn_n_u32(high, 16)); }

@@ -13,7 +13,8 @@
 //   kLanesInRegisters          whether the 64 lanes of a sum fit into the registers
 //   kFewKernels                whether one general kernel serves every gain and bias, to keep the library small
 //   kFarRows                   whether rows in memory get loops of their own: stores around the caches, prefetch
-//   stream, stream_fence       a store that bypasses the caches (address aligned to the vector)
+//   stream                     a store that bypasses the caches (address aligned to the vector)
+//   as_dwords                  a Half as bit patterns of 32 bits
 //   bf16_low, bf16_high        the first / last S elements of a Half, as bit patterns of f32
 //   pack_upper                 the upper halves of two vectors of bit patterns, one after the other
 //   interleave_upper           the same, element by element in turn
@@ -119,7 +120,6 @@ ROWNORM_INLINE void store_first(float *p, VF v, int count) {
 ROWNORM_INLINE void store_first(double *p, VD v, int) { _mm_store_sd(p, v); }
 ROWNORM_INLINE void stream(float *p, VF v) { _mm_stream_ps(p, v); }
 ROWNORM_INLINE void stream(double *p, VD v) { _mm_stream_pd(p, v); }
-ROWNORM_INLINE void stream_fence() { _mm_sfence(); }
 
 ROWNORM_INLINE Half load_half(const uint16_t *p) { return _mm_loadu_si128(reinterpret_cast<const __m128i *>(p)); }
 ROWNORM_INLINE void store_half(uint16_t *p, Half v) { _mm_storeu_si128(reinterpret_cast<__m128i *>(p), v); }
@@ -131,6 +131,7 @@ ROWNORM_INLINE Half load_half_first(const uint16_t *p, int count) {
     return _mm_load_si128(reinterpret_cast<const __m128i *>(lanes));
 }
 
+ROWNORM_INLINE VU as_dwords(Half v) { return v; }
 ROWNORM_INLINE VU bf16_low(Half v) { return _mm_unpacklo_epi16(_mm_setzero_si128(), v); }
 ROWNORM_INLINE VU bf16_high(Half v) { return _mm_unpackhi_epi16(_mm_setzero_si128(), v); }
 ROWNORM_INLINE Half pack_upper(VU low, VU high) { // arithmetic shifts: the signed saturation keeps every value

@@ -47,7 +47,7 @@ template <class E>
 void centred(Rows x, int64_t rows, int64_t n, const double *mean, double *sums, double *squares) {
     for (int64_t r = 0; r < rows; r++) {
         const auto *row = row_of<E>(x, r);
-        const typename E::vec m(typename E::scalar(mean[r]));
+        const auto m = static_cast<typename E::vec>(static_cast<typename E::scalar>(mean[r]));
         for_chunks(
             n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
                 Lanes<E, 32> linear; // 64 more lanes would not fit into AVX2's registers

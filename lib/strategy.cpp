@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategy.hpp"
+
+#include "threads.hpp"
+
+#include <cstdio>
+
+namespace rownorm {
+namespace {
+
+struct Caches {
+    int64_t l2 = 512 << 10, l3 = 8 << 20; // where the kernel does not say
+};
+
+// Reads /sys/devices/system/cpu/cpu0/cache/index<index>/<name>. (The C library's sysconf reports the L3 of some
+// virtual machines ten times too large.)
+bool read_cache(int index, const char *name, char (&text)[32]) {
+    char path[96];
+    std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+    return read_file(path, text, sizeof text) > 0;
+}
+
+Caches read_caches() {
+    Caches sizes;
+    char text[32];
+    for (int index = 0; read_cache(index, "level", text); index++) {
+        const int level = text[0] - '0';
+        long long kilobytes = 0;
+        if (read_cache(index, "size", text) && std::sscanf(text, "%lldK", &kilobytes) == 1 && kilobytes > 0) {
+            if (level == 2)
+                sizes.l2 = kilobytes << 10;
+            else if (level == 3)
+                sizes.l3 = kilobytes << 10;
+        }
+    }
+    return sizes;
+}
+
+const Caches &caches() {
+    static const Caches sizes = read_caches();
+    return sizes;
+}
+
+// Streaming pays only where it spares the fetch of a line that is not in the caches: not in place.
+bool can_stream(const Plan &plan, const rownorm_io &io) {
+    constexpr uint64_t line = 64;
+    const auto address = reinterpret_cast<uintptr_t>(io.y.data);
+    const uint64_t strides =
+        uint64_t(io.y.stride_bytes[0]) | uint64_t(io.y.stride_bytes[1]) | uint64_t(io.y.stride_bytes[2]);
+    const bool in_place = io.y.data == io.x.data || io.y.data == io.residual.data;
+    const bool stages_sum_in_y = io.residual.data && !io.residual_out.data;
+    return !in_place && !stages_sum_in_y && (address | strides) % line == 0 && plan.n * bytes_of(plan.y) >= 16 * 64;
+}
+
+} // namespace
+
+int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
+    int64_t element = bytes_of(plan.x) + bytes_of(plan.y);
+    element += io.residual.data ? bytes_of(plan.residual) : 0;
+    element += io.residual_out.data && io.residual_out.data != io.residual.data ? bytes_of(plan.residual) : 0;
+    int64_t bytes;
+    return __builtin_mul_overflow(plan.n * element, rows, &bytes) ? INT64_MAX : bytes;
+}
+
+Strategy choose_strategy(const Plan &plan, const rownorm_io &io) noexcept {
+    const int64_t bytes = traffic(plan, io, io.extent[0] * io.extent[1] * io.extent[2]);
+    if (bytes <= 2 * caches().l2)
+        return {false, false};
+    return {true, bytes >= caches().l3 / 2 && can_stream(plan, io)};
+}
+
+} // namespace rownorm

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How rows are taken, by where they lie: a policy over the sizes of a batch and of this machine's caches. It
+// changes no bits.
+#pragma once
+
+#include "plan.hpp"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace rownorm {
+
+struct Strategy {
+    bool fetch_next; // fetch the next rows to L2 while these are written
+    bool stream;     // store y around the caches
+};
+
+// Bytes that a batch reads and writes; the gain and the bias, which stay in the caches, do not count.
+int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept;
+
+// For all the rows of an io, whatever part of them a thread takes.
+Strategy choose_strategy(const Plan &plan, const rownorm_io &io) noexcept;
+
+// Orders streaming stores of this thread before what it does next. Once after all rows: it waits for memory.
+inline void finish_streaming() noexcept {
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
+
+} // namespace rownorm
