@@ -142,6 +142,19 @@ TEST_CASE("fused multiply-add: sums that end just beside the middle between two 
     check_fused(t);
 }
 
+TEST_CASE("fused multiply-add: subnormal sums that end just beside the middle between two floats") {
+    std::mt19937 random(6);
+    Triples t;
+    // a*b is 2^-150 (half the step), or less or more by 2^-196, which an f64 sum as large as c's loses.
+    for (int i = 0; i < 1 << 16; i++) {
+        const float c = std::ldexp(float(random() >> (9 + random() % 8)), -149);
+        const float a = 0x1.000002p-75f, b = random() & 1 ? 0x1.fffffcp-76f : 0x1p-75f;
+        t.add(random() & 1 ? a : 0x1p-75f, random() & 1 ? b : -b, random() & 1 ? c : -c);
+    }
+    t.pad();
+    check_fused(t);
+}
+
 TEST_CASE("fused multiply-add: random bits, and random numbers near the smallest normal one") {
     std::mt19937 random(2);
     Triples any, tiny;
