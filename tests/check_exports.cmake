@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# The names that a shared library exports are those of the reviewed list, no more and no fewer.
+#
+#   cmake -D NM=... -D LIBRARY=librownorm.so -D LIST=rownorm.map -P check_exports.cmake
+cmake_minimum_required(VERSION 3.20)
+
+foreach(file ${LIBRARY} ${LIST})
+  if(NOT EXISTS ${file})
+    message(FATAL_ERROR "there is no ${file}")
+  endif()
+endforeach()
+
+execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE symbols RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${NM} failed on ${LIBRARY}")
+endif()
+string(REPLACE "\n" ";" symbols "${symbols}")
+set(exported)
+foreach(line ${symbols})
+  string(REGEX REPLACE "^[0-9a-f]* *([A-Za-z]) ([^@]*)(@.*)?$" "\\1;\\2" parts "${line}")
+  list(GET parts 0 kind)
+  list(GET parts 1 name)
+  if(NOT kind STREQUAL "A") # the version's own name
+    list(APPEND exported ${name})
+  endif()
+endforeach()
+
+file(READ ${LIST} map)
+string(REGEX REPLACE ".*global:(.*)local:.*" "\\1" map "${map}")
+string(REGEX MATCHALL "[A-Za-z_][A-Za-z0-9_]*" reviewed "${map}")
+list(LENGTH reviewed count)
+if(count LESS 20)
+  message(FATAL_ERROR "${LIST} lists ${count} names: it was not read right")
+endif()
+
+set(faults)
+foreach(name ${exported})
+  if(NOT name IN_LIST reviewed)
+    list(APPEND faults "exported and not in the list: ${name}")
+  endif()
+endforeach()
+foreach(name ${reviewed})
+  if(NOT name IN_LIST exported)
+    list(APPEND faults "in the list and not exported: ${name}")
+  endif()
+endforeach()
+if(faults)
+  string(REPLACE ";" "\n  " faults "${faults}")
+  message(FATAL_ERROR "${LIBRARY}:\n  ${faults}")
+endif()
+message("${LIBRARY} exports the ${count} reviewed names")

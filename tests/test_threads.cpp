@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads of the library, of the caller and of its executor: the bits of one thread.
+#include "formats.hpp"
+#include "run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+using namespace rownorm_test;
+
+namespace {
+
+Case batch(const Mix &mix, std::int64_t rows, std::int64_t n, int formula) {
+    Case c;
+    c.mix = mix;
+    c.rows = rows;
+    c.n = n;
+    set_formula(c, formula);
+    c.gain = true;
+    c.bias = formula % 2 == 0;
+    c.residual = formula < 3;
+    c.eps = 1e-5;
+    c.seed = static_cast<std::uint64_t>(rows * 31 + n);
+    return c;
+}
+
+/// All ways to run, on the default ISA and by 1, 2, 3 and 8 threads or parts.
+void check_ways(const Case &c) {
+    const Inputs in = make_inputs(c);
+    Setup setup;
+    const Outputs expected = run(c, in, setup);
+    for (const How how : every_how)
+        for (const std::uint32_t threads : {1U, 2U, 3U, 8U}) {
+            setup.how = how;
+            setup.threads = threads;
+            setup.parts = static_cast<std::int64_t>(threads);
+            if (const std::string text = difference(c, expected, run(c, in, setup)); !text.empty())
+                report(c, setup, text);
+        }
+}
+
+} // namespace
+
+TEST_SUITE("threads") {
+    TEST_CASE("every way to run, 1, 2, 3 and 8 threads or parts") {
+        std::uint64_t member = 0;
+        struct Shape {
+            std::int64_t rows, n;
+        };
+        for (const Shape shape : {Shape{1, 100}, {2, 4096}, {7, 33}, {64, 4096}, {1000, 128}, {3, 65536}, {1, 300001}})
+            for (const Mix &mix : main_mixes())
+                for (int formula = 0; formula < formulas; ++formula)
+                    if (formula == static_cast<int>(++member % 3) + 2 || formula < 3)
+                        if (kept(member))
+                            check_ways(batch(mix, shape.rows, shape.n, formula));
+    }
+
+    TEST_CASE("one plan, used by eight threads at once") {
+        const Case c = batch({}, 16, 1000, 0);
+        const Inputs in = make_inputs(c);
+        const Outputs expected = check(c, in).outputs;
+        const rownorm_descriptor d = descriptor_of(c);
+        const Plan plan(d);
+        std::vector<std::vector<std::byte>> y(8, std::vector<std::byte>(expected.y.size()));
+        std::vector<std::thread> threads;
+        for (std::vector<std::byte> &mine : y)
+            threads.emplace_back([&] {
+                rownorm_io io = rownorm_dense_io(&d, c.rows);
+                io.x.data = in.x.data();
+                io.residual.data = in.residual.data();
+                io.w.data = in.w.data();
+                io.b.data = in.b.data();
+                io.y.data = mine.data();
+                for (int i = 0; i < 50; ++i)
+                    rownorm_execute(plan, &io);
+            });
+        for (std::thread &thread : threads)
+            thread.join();
+        for (const std::vector<std::byte> &mine : y)
+            CHECK(difference(ROWNORM_F32, expected.y, mine, "y") == "");
+    }
+}

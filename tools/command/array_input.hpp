@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// An array that is read: its source, standing at the first byte of data, and what its header said.
+#pragma once
+
+#include "npy.hpp"
+#include "source.hpp"
+
+#include <memory>
+
+namespace command {
+
+struct array_input {
+    std::unique_ptr<source> from;
+    array_info info;
+
+    const std::string &name() const { return from->name(); }
+};
+
+/// Opens an array, reads its header and, where the size is known, checks that its data is there. `named`
+/// says what opaque bytes are. Throws failure.
+array_input open_array(const std::string &path, std::optional<rownorm_type> named);
+
+/// Fails if fewer bytes came than the header promised.
+void require_data(const array_input &in, std::int64_t promised, std::int64_t found);
+
+/// Warns about bytes after the array, once all of its data has been read.
+void warn_of_more_data(const array_input &in);
+
+} // namespace command

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "compare.hpp"
+#include "report.hpp"
+#include "rows.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace command {
+
+namespace {
+
+struct diff_options {
+    std::string a, b;
+    std::optional<rownorm_type> type;
+    std::uint64_t ulp = 0;
+    bool quiet = false;
+};
+
+/// The index of element number `flat` of an array of that shape.
+std::vector<std::int64_t> unravel(std::int64_t flat, const std::vector<std::int64_t> &shape, bool fortran) {
+    std::vector<std::int64_t> index(shape.size());
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        const std::size_t axis = fortran ? i : shape.size() - 1 - i;
+        index[axis] = flat % shape[axis];
+        flat /= shape[axis];
+    }
+    return index;
+}
+
+class diff_job {
+public:
+    explicit diff_job(const diff_options &options)
+        : a_(open_array(options.a, options.type)), b_(open_array(options.b, options.type)),
+          comparer_(a_.info.of.type, b_.info.of.type, options.ulp) {
+        // In one order, element by element of the files; else row by row, so that both are read in C order.
+        if (a_.info.fortran == b_.info.fortran)
+            rows_a_ = rows_b_ = {a_.info.elements, 1, 1, {}};
+        else if (same_shape())
+            rows_a_ = rows_of(a_.info, last_axis(), a_.name()), rows_b_ = rows_of(b_.info, last_axis(), b_.name());
+    }
+
+    bool same_shape() const { return a_.info.shape == b_.info.shape; }
+
+    comparison run() {
+        if (!same_row_numbers(a_.info, b_.info, last_axis()) && a_.info.elements > 0)
+            fail("{}: Fortran and C order found; expected one order for both", names());
+        row_reader a(a_, rows_a_), b(b_, rows_b_);
+        std::vector<std::byte> bytes_a, bytes_b;
+        const std::int64_t n = std::max<std::int64_t>(rows_a_.n, 1);
+        const std::int64_t step = std::max<std::int64_t>((std::int64_t(1) << 21) / n, 1);
+        for (std::int64_t first = 0; first < rows_a_.rows() && a_.info.elements > 0; first += step) {
+            const std::int64_t rows = std::min(step, rows_a_.rows() - first);
+            bytes_a.resize(std::size_t(rows * n) * type_bytes(a_.info.of.type));
+            bytes_b.resize(std::size_t(rows * n) * type_bytes(b_.info.of.type));
+            a.read(first, rows, bytes_a);
+            b.read(first, rows, bytes_b);
+            comparer_.add(bytes_a.data(), bytes_b.data(), first * n, rows * n);
+        }
+        return comparer_.result();
+    }
+
+    std::string names() const { return fmt::format("{} and {}", a_.name(), b_.name()); }
+
+    std::string shapes() const {
+        return fmt::format("{}: shapes {} and {} found; expected one shape\n", names(), shape_text(a_.info.shape),
+                           shape_text(b_.info.shape));
+    }
+
+    std::string report(const comparison &c) const {
+        const std::string of = fmt::format("{} elements of {}{}", grouped(std::uint64_t(c.elements)),
+                                           type_name(a_.info.of.type), other_type());
+        if (c.differing == 0)
+            return fmt::format("{}: equal, {}\n", names(), of);
+        const double share = 100.0 * double(c.differing) / double(c.elements);
+        std::string text =
+            fmt::format("{}: {} of {} differ ({:.3g} %)\n", names(), grouped(std::uint64_t(c.differing)), of, share);
+        text += line("absolute", c.absolute, "") + line("relative", c.relative, "");
+        text += line("ulp", c.ulp, fmt::format(" {}", type_name(comparer_.ulp_type())));
+        if (c.nan_against > 0)
+            text += fmt::format("  NaN against a number: {}\n", grouped(std::uint64_t(c.nan_against)));
+        return text;
+    }
+
+private:
+    axis_range last_axis() const { return parse_axes("-1", a_.info.shape.size(), a_.name()); }
+
+    std::string other_type() const {
+        return a_.info.of.type == b_.info.of.type ? "" : fmt::format(" and {}", type_name(b_.info.of.type));
+    }
+
+    std::string line(const char *what, const extreme &most, const std::string &unit) const {
+        if (most.index < 0)
+            return "";
+        const bool fortran = a_.info.fortran && b_.info.fortran;
+        return fmt::format("  largest {:<8} {:<12.6g}{} at {}: {:.9g} and {:.9g}\n", what, most.value, unit,
+                           shape_text(unravel(most.index, a_.info.shape, fortran)), most.a, most.b);
+    }
+
+    array_input a_, b_;
+    row_layout rows_a_, rows_b_;
+    comparer comparer_;
+};
+
+int diff(const diff_options &options) {
+    if (options.a == "-" && options.b == "-")
+        fail_usage("only one input can be read from standard input (-)");
+    diff_job job(options);
+    if (!job.same_shape()) {
+        if (!options.quiet)
+            print(job.shapes());
+        return exit_failed;
+    }
+    const comparison result = job.run();
+    if (!options.quiet)
+        print(job.report(result));
+    return result.beyond == 0 ? exit_done : exit_failed;
+}
+
+} // namespace
+
+void add_diff(CLI::App &program, outcome &result) {
+    CLI::App &app = *program.add_subcommand("diff", "Compare two arrays: exit code 0 if equal, 1 if not");
+    const auto o = std::make_shared<diff_options>();
+    app.allow_extras();
+    app.add_option("A", o->a, "An .npy file; - is standard input")->type_name("");
+    app.add_option("B", o->b, "Another of the same shape, the reference of relative differences")->type_name("");
+    add_count<std::uint64_t>(app, "--ulp", o->ulp, 0, "Differences up to N ulp are equal (default 0)",
+                             "an integer from 0")
+        ->type_name("N");
+    add_choice(app, "--type", o->type, type_choices(), "What opaque bytes are; V2 files need it (bf16)");
+    app.add_flag("-q,--quiet", o->quiet, "Only the exit code");
+    app.callback([&app, &result, o] {
+        refuse_unknown(app);
+        if (o->a.empty() || o->b.empty())
+            fail_usage("diff: two files expected: rownorm diff A.npy B.npy");
+        result.exit_code = diff(*o);
+    });
+}
+
+} // namespace command

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "report.hpp"
+
+#include <rownorm/rownorm.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace command {
+
+namespace {
+
+/// One line an ISA, best first: its name, and whether it runs or why it does not.
+void list_isas() {
+    const char *const chosen = rownorm_isa();
+    if (chosen == nullptr)
+        fail("ROWNORM_MAX_ISA is {}; expected one of the ISA names", in_quotes(std::getenv("ROWNORM_MAX_ISA")));
+    std::string text;
+    bool above = true; // of the chosen one: what can run there was capped
+    for (std::size_t i = 0; const char *name = rownorm_isa_built_name(i); ++i) {
+        const char *const obstacle = rownorm_isa_obstacle(name);
+        const bool is_chosen = std::strcmp(name, chosen) == 0;
+        above = above && !is_chosen;
+        const std::string state = obstacle != nullptr ? fmt::format("cannot run: {}", obstacle)
+                                  : is_chosen         ? "runs (the default)"
+                                  : above             ? "can run, but ROWNORM_MAX_ISA is lower"
+                                                      : "can run";
+        text += fmt::format("{:<8} {}\n", name, state);
+    }
+    print(text);
+}
+
+} // namespace
+
+void add_isa(CLI::App &program) {
+    CLI::App &app = *program.add_subcommand("isa", "List the instruction sets, and which one runs");
+    app.allow_extras();
+    app.callback([&app] {
+        refuse_unknown(app);
+        list_isas();
+    });
+}
+
+} // namespace command
