@@ -157,51 +157,61 @@ private:
     int count_ = 0, strided_outputs_ = 0, outputs_ = 0, may_alias_ = 0;
 };
 
+// Everything, with the words for what is wrong.
+[[gnu::noinline]] rownorm_status check_closely(const Plan &plan, const rownorm_io &io, int64_t *rows) {
+    if (const rownorm_status status = check_extents(io, rows))
+        return status;
+    if (*rows == 0)
+        return ROWNORM_OK;
+    if (const rownorm_status status = check_presence(plan, io))
+        return status;
+    return Tensors(plan, io, *rows).check(io.extent);
+}
+
 // The layout of nearly every call, accepted at a glance because tiny calls must be cheap: one dimension of rows,
-// no statistics, moderate sizes, and outputs that end before the inputs begin, or after they end, or are x. What
-// it does not accept may be just as valid: the full check decides, and finds the words.
-class PlainCheck {
+// no residual and no statistics, moderate sizes, and y that is x, or ends before the inputs begin, or after they
+// end. What it does not accept may be just as valid: the full check decides, and finds the words.
+class Glance {
 public:
-    explicit PlainCheck(const rownorm_io &io) : rows_(io.extent[2]) {}
+    Glance(const Plan &plan, const rownorm_io &io) : plan_(plan), io_(io), steps_(uint64_t(io.extent[2] - 1)) {}
 
-    bool accepts(const Plan &plan, const rownorm_io &io) {
-        const Span y = span(io.y, plan.n * bytes_of(plan.y), bytes_of(plan.y));
-        const Span x = span(io.x, plan.n * bytes_of(plan.x), bytes_of(plan.x));
-        const bool in_place =
-            io.y.data == io.x.data && plan.y == plan.x && (rows_ == 1 || io.y.stride_bytes[2] == io.x.stride_bytes[2]);
-        bool apart = in_place || disjoint(y, x);
-        const int64_t y_step = io.y.stride_bytes[2] - plan.n * bytes_of(plan.y);
-        if (io.w.data)
-            apart &= disjoint(y, span(io.w, plan.n * bytes_of(plan.weight), bytes_of(plan.weight)));
-        if (io.b.data)
-            apart &= disjoint(y, span(io.b, plan.n * bytes_of(plan.weight), bytes_of(plan.weight)));
-        return apart && !(odd_ | (rows_ > 1 && y_step < 0));
-    }
-
-    static bool is_for(const Plan &plan, const rownorm_io &io) {
-        return io.extent[0] == 1 && io.extent[1] == 1 && uint64_t(io.extent[2] - 1) < kSmall && plan.n < kSmall &&
-               io.x.data && io.y.data && !io.residual.data && !io.residual_out.data && !io.mean && !io.rstd;
+    bool accepts() {
+        if ((io_.extent[0] ^ 1) | (io_.extent[1] ^ 1) || steps_ >= kSmall || uint64_t(plan_.n) >= kSmall)
+            return false;
+        if (!io_.x.data || !io_.y.data || io_.residual.data || io_.residual_out.data || io_.mean || io_.rstd)
+            return false;
+        const Span y = span(io_.y.data, io_.y.stride_bytes[2], plan_.y_bytes);
+        const Span x = span(io_.x.data, io_.x.stride_bytes[2], plan_.x_bytes);
+        bool apart = disjoint(y, x) || (y.begin == x.begin && y.end == x.end && plan_.y == plan_.x);
+        if (io_.w.data)
+            apart &= disjoint(y, span(io_.w.data, io_.w.stride_bytes[2], plan_.weight_bytes));
+        if (io_.b.data)
+            apart &= disjoint(y, span(io_.b.data, io_.b.stride_bytes[2], plan_.weight_bytes));
+        const bool y_overlaps_itself = steps_ && io_.y.stride_bytes[2] < plan_.y_bytes;
+        // Of the widest type's alignment; no stride negative, or too large to multiply without a thought.
+        const bool even = !((addresses_ | strides_) & plan_.misaligned) && !(strides_ >> 32 | addresses_ >> 62);
+        return apart && even && !y_overlaps_itself;
     }
 
 private:
-    static constexpr int64_t kSmall = int64_t(1) << 26;
+    static constexpr uint64_t kSmall = uint64_t(1) << 26;
     struct Span {
         uint64_t begin, end;
     };
 
-    template <class T>
-    Span span(const T &rows, int64_t row_bytes, int64_t element_bytes) {
-        const auto begin = reinterpret_cast<uintptr_t>(rows.data);
-        const int64_t stride = rows_ == 1 ? 0 : rows.stride_bytes[2];
-        odd_ |= (begin | uint64_t(stride)) & uint64_t(element_bytes - 1);
-        odd_ |= uint64_t(stride) >> 32; // negative, or too large to multiply without a thought
-        odd_ |= begin >> 62;
-        return {begin, begin + uint64_t(stride) * uint64_t(rows_ - 1) + uint64_t(row_bytes)};
+    Span span(const void *data, int64_t stride_bytes, int64_t row_bytes) {
+        const auto begin = reinterpret_cast<uintptr_t>(data);
+        const auto stride = uint64_t(stride_bytes);
+        addresses_ |= begin;
+        strides_ |= stride;
+        return {begin, begin + stride * steps_ + uint64_t(row_bytes)};
     }
-    static bool disjoint(const Span &a, const Span &b) { return a.end <= b.begin || b.end <= a.begin; }
+    static bool disjoint(const Span &a, const Span &b) { return (a.end <= b.begin) | (b.end <= a.begin); }
 
-    const int64_t rows_;
-    uint64_t odd_ = 0; // any bit: not at a glance
+    const Plan &plan_;
+    const rownorm_io &io_;
+    const uint64_t steps_;                 // rows - 1, so that no rows are too many
+    uint64_t addresses_ = 0, strides_ = 0; // the bits of all of them
 };
 
 } // namespace
@@ -215,17 +225,11 @@ rownorm_status check_io(const Plan *plan, const rownorm_io *io, int64_t *rows) n
         return status;
     if (io->flags)
         return fail(ROWNORM_INVALID_ARGUMENT, "io->flags is %#x; no flag is defined, it must be 0", io->flags);
-    if (PlainCheck::is_for(*plan, *io) && PlainCheck(*io).accepts(*plan, *io)) {
+    if (Glance(*plan, *io).accepts()) {
         *rows = io->extent[2];
         return ROWNORM_OK;
     }
-    if (const rownorm_status status = check_extents(*io, rows))
-        return status;
-    if (*rows == 0)
-        return ROWNORM_OK;
-    if (const rownorm_status status = check_presence(*plan, *io))
-        return status;
-    return Tensors(*plan, *io, *rows).check(io->extent);
+    return check_closely(*plan, *io, rows);
 }
 
 } // namespace rownorm

@@ -114,6 +114,10 @@ void choose_kernels(Plan &plan) {
         plan.add = centred ? residual.add_sum_f64 : residual.add_sum_squares_f64;
     else
         plan.add = (centred ? residual.add_sum : residual.add_sum_squares)[plan.x][plan.residual];
+    plan.x_bytes = plan.n * bytes_of(plan.x);
+    plan.y_bytes = plan.n * bytes_of(plan.y);
+    plan.weight_bytes = plan.n * bytes_of(plan.weight);
+    plan.misaligned = uint64_t((bytes_of(plan.x) | bytes_of(plan.y) | bytes_of(plan.weight)) - 1); // powers of two
     choose(plan.plain, plan, plan.x);
     choose(plan.added, plan, plan.residual);
 }

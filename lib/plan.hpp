@@ -27,6 +27,8 @@ struct rownorm_plan {
     int64_t n, k;
     double eps, weight_offset; // as the arithmetic uses them
     rownorm::Type x, residual, y, weight;
+    int64_t x_bytes, y_bytes, weight_bytes; // of a row
+    uint64_t misaligned;                    // bits that no address of the widest element type has
     rownorm::AddKernel add;
     rownorm::RowKernels plain, added; // without and with a residual
 };

@@ -15,7 +15,7 @@ inline std::string message_lacks(std::initializer_list<std::string> words) {
     const std::string message = rownorm_last_error();
     for (const std::string &word : words)
         if (message.find(word) == std::string::npos)
-            return "no \"" + word + "\" in \"" + message + "\"";
+            return std::string("no \"").append(word).append("\" in \"").append(message).append("\"");
     return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array_input.hpp"
 
+#include "containers.hpp"
 #include "failure.hpp"
 #include "report.hpp"
 #include "text.hpp"
@@ -8,7 +9,15 @@
 namespace command {
 
 array_input open_array(const std::string &path, std::optional<rownorm_type> named) {
-    array_input in{open_source(path), {}};
+    if (const auto name = npz_name(path))
+        return open_npz_member(*name, named);
+    if (const auto name = safetensors_name(path))
+        return open_tensor(*name);
+    return open_npy(open_source(path), named);
+}
+
+array_input open_npy(std::unique_ptr<source> from, std::optional<rownorm_type> named) {
+    array_input in{std::move(from), {}};
     try {
         in.info = read_npy_header([&](std::span<std::byte> into) { return in.from->read(into); }, named);
     } catch (const format_error &error) {
@@ -25,7 +34,7 @@ void require_data(const array_input &in, std::int64_t promised, std::int64_t fou
              bytes_text(std::uint64_t(promised)), shape_text(in.info.shape), type_name(in.info.of.type));
 }
 
-void warn_of_more_data(const array_input &in) {
+void finish_reading(const array_input &in) {
     std::byte more{};
     std::uint64_t extra = 0;
     if (const auto size = in.from->size())
@@ -37,6 +46,7 @@ void warn_of_more_data(const array_input &in) {
     if (extra > 0)
         warn("{}: {} after the array of shape {} found; ignored", in.name(), bytes_text(extra),
              shape_text(in.info.shape));
+    in.from->finish();
 }
 
 } // namespace command

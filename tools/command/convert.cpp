@@ -70,12 +70,11 @@ std::uint16_t round_to_16(double value, int mantissa_bits, int least, double ove
 }
 
 double from_f16(std::uint16_t bits) {
-    const int exponent = bits >> 10 & 31;
-    const int mantissa = bits & 1023;
-    const double magnitude = exponent == 31  ? (mantissa != 0 ? double(NAN) : double(INFINITY))
-                             : exponent == 0 ? std::ldexp(mantissa, -24)
-                                             : std::ldexp(mantissa + 1024, exponent - 25);
-    return std::copysign(magnitude, (bits & 0x8000) != 0 ? -1.0 : 1.0);
+    const std::uint64_t sign = std::uint64_t(bits & 0x8000) << 48, exponent = bits >> 10 & 31, mantissa = bits & 1023;
+    if (exponent == 0) // zero and subnormals: units of 2^-24
+        return (sign != 0 ? -0x1p-24 : 0x1p-24) * double(mantissa);
+    const std::uint64_t wide = exponent == 31 ? 2047 : exponent + 1008;
+    return std::bit_cast<double>(sign | wide << 52 | mantissa << 42);
 }
 
 } // namespace

@@ -59,6 +59,8 @@ public:
             b.read(first, rows, bytes_b);
             comparer_.add(bytes_a.data(), bytes_b.data(), first * n, rows * n);
         }
+        finish_reading(a_);
+        finish_reading(b_);
         return comparer_.result();
     }
 

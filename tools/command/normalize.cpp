@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "normalize.hpp"
 
+#include "containers.hpp"
 #include "job_inputs.hpp"
 #include "long_rows.hpp"
 #include "report.hpp"
@@ -108,9 +109,9 @@ private:
             residual.emplace(*in_.residual, in_.residual_rows);
         if (!in_.empty())
             run_rows(x, residual ? &*residual : nullptr);
-        warn_of_more_data(in_.x);
+        finish_reading(in_.x);
         if (in_.residual)
-            warn_of_more_data(*in_.residual);
+            finish_reading(*in_.residual);
     }
 
     void run_rows(row_reader &x, row_reader *residual) {
@@ -206,6 +207,11 @@ private:
     double seconds_ = 0;
 };
 
+void require_npy(const std::string &path) {
+    if (npz_name(path) || safetensors_name(path))
+        fail_usage("{}: only .npy files are written", printable(path));
+}
+
 /// What can be refused from the options alone.
 void check_options(const normalize_options &o) {
     if (o.residual_out && !o.residual)
@@ -219,6 +225,9 @@ void check_options(const normalize_options &o) {
         from_stdin += *path == "-";
     if (from_stdin > 1)
         fail_usage("only one input can be read from standard input (-)");
+    require_npy(o.output);
+    if (o.residual_out)
+        require_npy(*o.residual_out);
     if (o.residual_out && same_target(o.output, *o.residual_out))
         fail_usage("-o and --residual-out both name {}; expected two files", printable(o.output));
 }

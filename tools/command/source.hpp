@@ -29,6 +29,9 @@ public:
     /// The size in bytes, where it can be known beforehand.
     virtual std::optional<std::int64_t> size() const = 0;
 
+    /// To be called when all that is wanted has been read: checks what can be checked only then. Throws failure.
+    virtual void finish() {}
+
 protected:
     explicit source(std::string name) : name_(std::move(name)) {}
 

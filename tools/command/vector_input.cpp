@@ -20,7 +20,7 @@ vector_input::vector_input(array_input in, const vector_shape &shape) : in_(std:
 std::vector<std::byte> vector_input::read_all(bool as_f64) {
     std::vector<std::byte> raw(static_cast<std::size_t>(in_.info.bytes));
     require_data(in_, in_.info.bytes, std::int64_t(in_.from->read(raw)));
-    warn_of_more_data(in_);
+    finish_reading(in_);
     if (in_.info.of.big_endian)
         swap_bytes(raw, type_bytes(in_.info.of.type));
     return convert(raw, in_.info.of.type, as_f64 ? ROWNORM_F64 : ROWNORM_F32);

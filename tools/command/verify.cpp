@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace command {
@@ -35,10 +36,12 @@ format format_of(rownorm_type type) {
     }
 }
 
-long double ulp(long double magnitude, rownorm_type type) {
+/// One unit in the last place of numbers of that magnitude: a power of two from the exponent's bits.
+double ulp(double magnitude, rownorm_type type) {
     const format f = format_of(type);
-    const int exponent = magnitude > 0 && std::isfinite(magnitude) ? std::max(std::ilogb(magnitude), f.least) : f.least;
-    return std::ldexp(1.0L, exponent - (f.precision - 1));
+    const int exponent = int(std::bit_cast<std::uint64_t>(magnitude) >> 52 & 0x7ff) - 1023;
+    const int unit = std::max(exponent, f.least) - (f.precision - 1);
+    return unit >= -1022 ? std::bit_cast<double>(std::uint64_t(unit + 1023) << 52) : std::ldexp(1.0, unit);
 }
 
 double rounded_to(rownorm_type type, long double value) {
@@ -108,37 +111,43 @@ void verification::note(std::int64_t row, std::int64_t column, const char *what,
 }
 
 verifier::verifier(const normalize_options &options, const job_shape &shape)
-    : options_(options), shape_(shape), is_f64_(shape.x == ROWNORM_F64), round_(rounding(options, shape.y)),
+    : options_(options), shape_(shape), is_f64_(shape.x == ROWNORM_F64), is_layer_(options.op == ROWNORM_LAYER_NORM),
+      round_(rounding(options, shape.y)), arithmetic_(is_f64_ ? ROWNORM_F64 : ROWNORM_F32),
       offset_(is_f64_ ? options.weight_offset : double(float(options.weight_offset))),
       // Sums of chunks of 1,024 are added in f64, which for f64 rows is no wider than the elements.
       proven_ulp_(proven_f32_ulp + (is_f64_ ? double(shape.n) / 2048 : 0)) {}
 
 double verifier::bound_ulp() const {
-    const format y = format_of(shape_.y), arithmetic = format_of(is_f64_ ? ROWNORM_F64 : ROWNORM_F32);
-    const double narrowed = std::ldexp(proven_ulp_, y.precision - arithmetic.precision);
-    return y.precision == arithmetic.precision ? proven_ulp_ : 0.5 + narrowed;
-}
-
-long double verifier::ulp_of_arithmetic(long double magnitude) const {
-    return ulp(magnitude, is_f64_ ? ROWNORM_F64 : ROWNORM_F32);
+    const int narrower = format_of(arithmetic_).precision - format_of(shape_.y).precision;
+    const double computed = proven_ulp_ + (is_layer_ ? double(measured_layer_term) / 2 : 0);
+    if (narrower == 0)
+        return computed;
+    // Half an ulp by rounding y, and up to a whole one where t was rounded before.
+    return (round_ == ROWNORM_ROUND_ONCE ? 0.5 : 1.5) + std::ldexp(computed, -narrower);
 }
 
 /// Where y may lie before it is rounded to its type.
 verifier::interval verifier::allowed(long double t, long double w, long double b) const {
     const long double unit = is_f64_ ? 0x1p-53L : 0x1p-24L;
-    const long double tiny =
-        (options_.op == ROWNORM_LAYER_NORM ? measured_layer_term * unit : 0.0L) + ulp_of_arithmetic(0);
-    const long double magnitude = std::fabs(t * w) + std::fabs(b);
+    const long double tiny = (is_layer_ ? measured_layer_term * unit : 0.0L) + ulp(0, arithmetic_);
+    const double magnitude = double(std::fabs(t * w) + std::fabs(b));
     if (round_ == ROWNORM_ROUND_ONCE) {
-        const long double slack = proven_ulp_ * ulp_of_arithmetic(magnitude) + std::fabs(w) * tiny;
+        const long double slack = proven_ulp_ * ulp(magnitude, arithmetic_) + std::fabs(w) * tiny;
         return {t * w + b - slack, t * w + b + slack};
     }
     // t may have been rounded to a neighbour; rounding keeps the order, so the ends of the interval do.
     const rownorm_type type = round_ == ROWNORM_ROUND_TO_F16 ? ROWNORM_F16 : ROWNORM_BF16;
-    const long double slack = proven_ulp_ * ulp_of_arithmetic(t) + tiny;
+    const long double slack = proven_ulp_ * ulp(double(t), arithmetic_) + tiny;
     const long double one = rounded_to(type, t - slack) * w + b, other = rounded_to(type, t + slack) * w + b;
-    const long double last = ulp_of_arithmetic(magnitude);
+    const long double last = ulp(magnitude, arithmetic_);
     return {std::min(one, other) - last, std::max(one, other) + last};
+}
+
+bool verifier::is_right(long double t, double w, double b, long double should, double y) const {
+    if (!std::isfinite(should))
+        return std::isnan(should) ? std::isnan(y) : should == static_cast<long double>(y);
+    const interval i = allowed(t, w, b);
+    return rounded_to(shape_.y, i.low) <= y && y <= rounded_to(shape_.y, i.high);
 }
 
 void verifier::check(verification &result, const exact_norm &exact, std::int64_t row, std::int64_t column, double x,
@@ -148,17 +157,13 @@ void verifier::check(verification &result, const exact_norm &exact, std::int64_t
     const double w = weight == nullptr ? 1 : is_f64_ ? *weight + offset_ : double(float(*weight) + float(offset_));
     const double b = bias == nullptr ? 0 : *bias;
     const long double should = t * static_cast<long double>(w) + static_cast<long double>(b);
-    bool right = std::isnan(should) ? std::isnan(y) : should == static_cast<long double>(y);
-    if (!right && std::isfinite(should)) {
-        const interval i = allowed(t, w, b);
-        right = rounded_to(shape_.y, i.low) <= y && y <= rounded_to(shape_.y, i.high);
-        if (std::isfinite(y)) {
-            const long double magnitude = std::fabs(t * static_cast<long double>(w)) + std::fabs(b);
-            const long double error = std::fabs(static_cast<long double>(y) - should) / ulp(magnitude, shape_.y);
-            result.largest_ulp = std::max(result.largest_ulp, double(error));
-        }
-    }
-    if (!right)
+    const double error = std::fabs(double(static_cast<long double>(y) - should)); // NaN if either is not finite
+    const double size = std::fabs(double(t));
+    const double magnitude = (is_layer_ ? std::max(size, 1.0) : size) * std::fabs(w) + std::fabs(b);
+    if (const double in_ulp = error / ulp(magnitude, shape_.y); in_ulp > result.largest_ulp && std::isfinite(in_ulp))
+        result.largest_ulp = in_ulp;
+    // The nearest number is right in any case; else the bound is asked.
+    if (!(error <= 0.499 * ulp(double(should), shape_.y)) && !is_right(t, w, b, should, y))
         result.note(row, column, "", y, double(should));
 }
 

@@ -29,7 +29,7 @@ private:
 
 /// What a check found. Checks of parts of a job add up.
 struct verification {
-    double largest_ulp = 0;   ///< of the output's type, at |t * w'| + |b|
+    double largest_ulp = 0;   ///< of the output's type, at |t * w'| + |b| (LayerNorm: max(|t|, 1) * |w'| + |b|)
     std::int64_t beyond = 0;  ///< elements outside the documented bound
     std::int64_t checked = 0; ///< elements
     std::string first_beyond; ///< where and what the first of those is
@@ -51,7 +51,7 @@ public:
     void check_sum(verification &result, std::int64_t row, std::int64_t column, double x, double residual,
                    double sum) const;
 
-    /// The bound for an output without gain and bias, in ulp of its type, for messages.
+    /// What largest_ulp may be.
     double bound_ulp() const;
 
 private:
@@ -59,13 +59,13 @@ private:
         long double low, high;
     };
     interval allowed(long double t, long double w, long double b) const;
-    double ulp_of_output(long double magnitude) const;
-    long double ulp_of_arithmetic(long double magnitude) const;
+    bool is_right(long double t, double w, double b, long double should, double y) const;
 
     const normalize_options &options_;
     const job_shape shape_;
-    const bool is_f64_;
+    const bool is_f64_, is_layer_;
     const rownorm_round round_;
+    const rownorm_type arithmetic_; ///< f64 for f64 rows, else f32
     const double offset_;
     const double proven_ulp_;
 };
