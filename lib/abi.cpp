@@ -68,7 +68,7 @@ rownorm_status rownorm_execute_part(const rownorm_plan *plan, const rownorm_io *
     const rownorm_status status = check_io(plan, io, &rows);
     if (status || !rows)
         return status;
-    run_rows(*plan, *io, first_row(rows, part, parts), first_row(rows, part + 1, parts));
+    run_rows(*plan, *io, rows, first_row(rows, part, parts), first_row(rows, part + 1, parts));
     return ROWNORM_OK;
 }
 

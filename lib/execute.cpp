@@ -26,7 +26,7 @@ struct Batch {
     static void run(const void *context, size_t task) {
         const auto &b = *static_cast<const Batch *>(context);
         const auto t = int64_t(task), tasks = int64_t(b.tasks);
-        run_rows(b.plan, b.io, first_row(b.rows, t, tasks), first_row(b.rows, t + 1, tasks));
+        run_rows(b.plan, b.io, b.rows, first_row(b.rows, t, tasks), first_row(b.rows, t + 1, tasks));
     }
 };
 
@@ -38,14 +38,14 @@ size_t tasks_for(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t m
 } // namespace
 
 rownorm_status run_batch(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
-    if (plan.max_threads == 1 || rows == 1 || traffic(plan, io, rows) < kParallelBytes) {
-        run_rows(plan, io, 0, rows);
+    if (rows == 1 || plan.max_threads == 1 || traffic(plan, io, rows) < kParallelBytes) {
+        run_rows(plan, io, rows, 0, rows);
         return ROWNORM_OK;
     }
     const int64_t threads = plan.max_threads ? plan.max_threads : current_threads();
     const size_t count = threads == 1 ? 1 : tasks_for(plan, io, rows, threads * kTasksPerThread);
     if (count == 1) {
-        run_rows(plan, io, 0, rows);
+        run_rows(plan, io, rows, 0, rows);
         return ROWNORM_OK;
     }
     const Batch batch{plan, io, rows, count};

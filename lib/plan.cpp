@@ -102,9 +102,10 @@ void choose(RowKernels &rows, const Plan &plan, Type type) {
     rows.type = type;
     rows.sum = centred ? kernels.statistics->sum[type] : kernels.statistics->sum_squares[type];
     rows.centred = kernels.statistics->centred[type];
-    for (int affine = 0; affine < kAffines; affine++)
-        rows.apply[affine] = type == kF64 ? kernels.apply_f64->apply[centred][affine]
-                                          : kernels.apply[type]->apply[centred][affine][plan.y][plan.weight];
+    const bool f64 = type == kF64;
+    rows.apply = f64 ? &kernels.apply_f64->apply[centred][kNone]
+                     : &kernels.apply[type]->apply[centred][kNone][plan.y][plan.weight];
+    rows.affine_step = f64 ? 1 : kHalfAndF32Types * kHalfAndF32Types;
 }
 
 void choose_kernels(Plan &plan) {
@@ -118,6 +119,7 @@ void choose_kernels(Plan &plan) {
     plan.y_bytes = plan.n * bytes_of(plan.y);
     plan.weight_bytes = plan.n * bytes_of(plan.weight);
     plan.misaligned = uint64_t((bytes_of(plan.x) | bytes_of(plan.y) | bytes_of(plan.weight)) - 1); // powers of two
+    plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
     choose(plan.plain, plan, plan.x);
     choose(plan.added, plan, plan.residual);
 }

@@ -13,7 +13,8 @@ struct RowKernels {
     Type type;
     SumKernel sum; // of x^2, for LayerNorm of x
     CentredKernel centred;
-    ApplyKernel apply[kAffines];
+    const ApplyKernel *apply; // that of kNone; the others follow at this distance
+    int64_t affine_step;
 };
 
 } // namespace rownorm
@@ -28,6 +29,7 @@ struct rownorm_plan {
     double eps, weight_offset; // as the arithmetic uses them
     rownorm::Type x, residual, y, weight;
     int64_t x_bytes, y_bytes, weight_bytes; // of a row
+    int64_t most_bytes;                     // that a row reads and writes, with a residual written back
     uint64_t misaligned;                    // bits that no address of the widest element type has
     rownorm::AddKernel add;
     rownorm::RowKernels plain, added; // without and with a residual
@@ -39,7 +41,7 @@ using Plan = rownorm_plan;
 
 constexpr int64_t bytes_of(Type type) { return type == kF64 ? 8 : type == kF32 ? 4 : 2; }
 
-// The kernel that serves a gain and a bias, either of which may be absent.
+// The kind of kernel that serves a gain and a bias, either of which may be absent.
 constexpr Affine affine_of(const Plan &plan, bool gain, bool bias) {
     if (plan.round || (bias && !gain))
         return kGeneral;

@@ -6,8 +6,9 @@
 
 namespace rownorm {
 
-// Rows [begin, end) of a checked io. Takes no lock, allocates nothing, sets the floating-point state itself.
-void run_rows(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) noexcept;
+// Rows [begin, end) of the `rows` of a checked io. Takes no lock, allocates nothing, sets the floating-point
+// state itself.
+void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begin, int64_t end) noexcept;
 
 // The first row of part `part` when rows are dealt to parts evenly.
 constexpr int64_t first_row(int64_t rows, int64_t part, int64_t parts) {

@@ -62,8 +62,8 @@ int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
     return __builtin_mul_overflow(plan.n * element, rows, &bytes) ? INT64_MAX : bytes;
 }
 
-Strategy choose_strategy(const Plan &plan, const rownorm_io &io) noexcept {
-    const int64_t bytes = traffic(plan, io, io.extent[0] * io.extent[1] * io.extent[2]);
+Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
+    const int64_t bytes = traffic(plan, io, rows);
     if (bytes <= 2 * caches().l2)
         return {false, false};
     return {true, bytes >= caches().l3 / 2 && can_stream(plan, io)};

@@ -20,7 +20,13 @@ struct Strategy {
 int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept;
 
 // For all the rows of an io, whatever part of them a thread takes.
-Strategy choose_strategy(const Plan &plan, const rownorm_io &io) noexcept;
+Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept;
+inline Strategy choose_strategy(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
+    constexpr int64_t any_l2 = 128 << 10; // a batch that fits into this is near on every machine
+    if (rows < any_l2 && plan.n < any_l2 && rows * plan.most_bytes <= any_l2)
+        return {false, false};
+    return choose_far_strategy(plan, io, rows);
+}
 
 // Orders streaming stores of this thread before what it does next. Once after all rows: it waits for memory.
 inline void finish_streaming() noexcept {

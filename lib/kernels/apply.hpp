@@ -96,6 +96,7 @@ struct ApplyRow {
     }
 
     ROWNORM_INLINE void run_near(int64_t whole) const {
+#pragma GCC unroll 2
         for (int64_t i = 0; i < whole; i += width)
             Y::store(y + i, at(i, X::load(x + i)));
     }

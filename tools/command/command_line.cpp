@@ -22,19 +22,26 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-std::string nearest_option(const CLI::App &app, std::string_view word) {
-    std::string best;
-    std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1; // farther is no typing mistake
+std::vector<std::string> long_options(const CLI::App &app) {
+    std::vector<std::string> names;
     for (const CLI::Option *option : app.get_options())
         for (const std::string &name : option->get_lnames())
-            if (const std::size_t d = distance(word, "--" + name); d < least) {
-                least = d;
-                best = "--" + name;
-            }
-    return best;
+            names.push_back("--" + name);
+    return names;
 }
 
 } // namespace
+
+std::string suggestion(std::string_view word, const std::vector<std::string> &names) {
+    std::string best;
+    std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1; // farther is no typing mistake
+    for (const std::string &name : names)
+        if (const std::size_t d = distance(word, name); d < least) {
+            least = d;
+            best = name;
+        }
+    return best.empty() ? "" : fmt::format("; is {} meant?", best);
+}
 
 void refuse_unknown(const CLI::App &app) {
     std::vector<std::string> extra = app.remaining();
@@ -48,9 +55,8 @@ void refuse_unknown(const CLI::App &app) {
     if (word == extra.end())
         return;
     const std::string name = word->substr(0, word->find('='));
-    const std::string near = nearest_option(app, name);
     fail_usage("{} {}: unexpected argument{} (see rownorm {} --help)", app.get_name(), printable(name),
-               near.empty() ? "" : fmt::format("; is {} meant?", near), app.get_name());
+               suggestion(name, long_options(app)), app.get_name());
 }
 
 } // namespace command

@@ -12,6 +12,7 @@ struct outcome {
 };
 
 void add_normalize(CLI::App &program);
+void add_info(CLI::App &program);
 void add_isa(CLI::App &program);
 void add_diff(CLI::App &program, outcome &result);
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace command {
 
@@ -98,6 +99,25 @@ double load_value(const std::byte *element, rownorm_type type) {
         return get<double>(element);
     default:
         return double(get<float>(element));
+    }
+}
+
+void load_values(std::span<const std::byte> elements, rownorm_type type, double *into) {
+    const auto each = [&](auto constant) {
+        constexpr rownorm_type t = decltype(constant)::value;
+        constexpr std::size_t width = t == ROWNORM_F64 ? 8 : t == ROWNORM_F32 ? 4 : 2;
+        for (std::size_t i = 0; i < elements.size() / width; ++i)
+            into[i] = load_value(&elements[i * width], t);
+    };
+    switch (type) {
+    case ROWNORM_F16:
+        return each(std::integral_constant<rownorm_type, ROWNORM_F16>{});
+    case ROWNORM_BF16:
+        return each(std::integral_constant<rownorm_type, ROWNORM_BF16>{});
+    case ROWNORM_F64:
+        return each(std::integral_constant<rownorm_type, ROWNORM_F64>{});
+    default:
+        return each(std::integral_constant<rownorm_type, ROWNORM_F32>{});
     }
 }
 

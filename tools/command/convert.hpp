@@ -15,6 +15,8 @@ void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes);
 
 /// The value of one element in this machine's byte order, exactly.
 double load_value(const std::byte *element, rownorm_type type);
+/// The same for all of a run.
+void load_values(std::span<const std::byte> elements, rownorm_type type, double *into);
 /// Rounds to nearest, ties to even; NaN stays NaN.
 void store_value(std::byte *element, rownorm_type type, double value);
 

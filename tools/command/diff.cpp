@@ -5,6 +5,8 @@
 #include "report.hpp"
 #include "rows.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <memory>
 
@@ -16,6 +18,7 @@ struct diff_options {
     std::string a, b;
     std::optional<rownorm_type> type;
     std::uint64_t ulp = 0;
+    bool json = false;
     bool quiet = false;
 };
 
@@ -86,8 +89,37 @@ public:
         return text;
     }
 
+    std::string json(const comparison &c) const {
+        const auto at = [&](const extreme &most) -> nlohmann::ordered_json {
+            if (most.index < 0)
+                return nullptr;
+            // JSON has no infinity: null then.
+            return {{"value", most.value}, {"index", index_of_element(most.index)}, {"a", most.a}, {"b", most.b}};
+        };
+        nlohmann::ordered_json j;
+        j["a"] = a_.name();
+        j["b"] = b_.name();
+        j["same_shape"] = same_shape();
+        if (same_shape()) {
+            j["equal"] = c.beyond == 0;
+            j["elements"] = c.elements;
+            j["differing"] = c.differing;
+            j["beyond_ulp"] = c.beyond;
+            j["nan_against_number"] = c.nan_against;
+            j["largest_absolute"] = at(c.absolute);
+            j["largest_relative"] = at(c.relative);
+            j["largest_ulp"] = at(c.ulp);
+            j["ulp_type"] = type_name(comparer_.ulp_type());
+        }
+        return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    }
+
 private:
     axis_range last_axis() const { return parse_axes("-1", a_.info.shape.size(), a_.name()); }
+
+    std::vector<std::int64_t> index_of_element(std::int64_t flat) const {
+        return unravel(flat, a_.info.shape, a_.info.fortran && b_.info.fortran);
+    }
 
     std::string other_type() const {
         return a_.info.of.type == b_.info.of.type ? "" : fmt::format(" and {}", type_name(b_.info.of.type));
@@ -96,9 +128,8 @@ private:
     std::string line(const char *what, const extreme &most, const std::string &unit) const {
         if (most.index < 0)
             return "";
-        const bool fortran = a_.info.fortran && b_.info.fortran;
         return fmt::format("  largest {:<8} {:<12.6g}{} at {}: {:.9g} and {:.9g}\n", what, most.value, unit,
-                           shape_text(unravel(most.index, a_.info.shape, fortran)), most.a, most.b);
+                           shape_text(index_of_element(most.index)), most.a, most.b);
     }
 
     array_input a_, b_;
@@ -111,28 +142,40 @@ int diff(const diff_options &options) {
         fail_usage("only one input can be read from standard input (-)");
     diff_job job(options);
     if (!job.same_shape()) {
-        if (!options.quiet)
-            print(job.shapes());
+        if (options.json || !options.quiet)
+            print(options.json ? job.json({}) : job.shapes());
         return exit_failed;
     }
     const comparison result = job.run();
-    if (!options.quiet)
-        print(job.report(result));
+    if (options.json || !options.quiet)
+        print(options.json ? job.json(result) : job.report(result));
     return result.beyond == 0 ? exit_done : exit_failed;
 }
 
 } // namespace
 
 void add_diff(CLI::App &program, outcome &result) {
-    CLI::App &app = *program.add_subcommand("diff", "Compare two arrays: exit code 0 if equal, 1 if not");
+    CLI::App &app =
+        *program.add_subcommand("diff", "Say how much two arrays differ; exit code 0 if they are equal, 1 if not");
     const auto o = std::make_shared<diff_options>();
     app.allow_extras();
-    app.add_option("A", o->a, "An .npy file; - is standard input")->type_name("");
-    app.add_option("B", o->b, "Another of the same shape, the reference of relative differences")->type_name("");
-    add_count<std::uint64_t>(app, "--ulp", o->ulp, 0, "Differences up to N ulp are equal (default 0)",
+    app.footer(
+        R"(Two NaNs are equal, and so are 0 and -0. Arrays of two types are compared in ulp of the less precise one.
+
+Examples:
+  Are two files the same to the last bit?
+    rownorm diff a.npy b.npy
+  May a result differ by 3 units in the last place from a reference?
+    rownorm diff y.npy reference.npy --ulp 3
+  A bf16 file against the f32 one it was made of, for scripts:
+    rownorm diff rounded.npy full.npy --type bf16 --json)");
+    app.add_option("A", o->a);
+    app.add_option("B", o->b);
+    add_count<std::uint64_t>(app, "--ulp", o->ulp, 0, "Differences up to N ulp are equal; default 0",
                              "an integer from 0")
         ->type_name("N");
-    add_choice(app, "--type", o->type, type_choices(), "What opaque bytes are; V2 files need it (bf16)");
+    add_choice(app, "--type", o->type, type_choices(), "What opaque bytes are: V2 files need it, usually bf16");
+    app.add_flag("--json", o->json, "Report as one JSON object");
     app.add_flag("-q,--quiet", o->quiet, "Only the exit code");
     app.callback([&app, &result, o] {
         refuse_unknown(app);

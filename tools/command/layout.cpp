@@ -77,6 +77,33 @@ row_layout rows_of(const array_info &info, axis_range axes, const std::string &n
     return layout;
 }
 
+std::vector<std::int64_t> index_of(const array_info &info, axis_range axes, const row_layout &layout, std::int64_t r,
+                                   std::int64_t j) {
+    std::vector<std::int64_t> index(info.shape.size());
+    // Takes the axis apart that changes fastest, then the next one.
+    const auto split = [&](std::int64_t &number, std::size_t axis) {
+        index[axis] = number % info.shape[axis];
+        number /= info.shape[axis];
+    };
+    for (std::size_t axis = axes.last; axis-- > axes.first;)
+        split(j, axis);
+    std::int64_t before = info.fortran ? r % layout.inner : r / layout.inner;
+    std::int64_t after = info.fortran ? r / layout.inner : r % layout.inner;
+    if (layout.n == 1 && layout.reversed.empty()) { // all rows in one run, see rows_of()
+        const std::span<const std::int64_t> shape(info.shape);
+        std::int64_t fast = 1;
+        for (const std::int64_t extent : info.fortran ? shape.first(axes.first) : shape.subspan(axes.last))
+            fast *= extent;
+        before = info.fortran ? r % fast : r / fast;
+        after = info.fortran ? r / fast : r % fast;
+    }
+    for (std::size_t i = 0; i < axes.first; ++i)
+        split(before, info.fortran ? i : axes.first - 1 - i);
+    for (std::size_t i = axes.last; i < index.size(); ++i)
+        split(after, info.fortran ? i : index.size() - 1 - (i - axes.last));
+    return index;
+}
+
 bool same_row_numbers(const array_info &a, const array_info &b, axis_range axes) {
     const std::span<const std::int64_t> shape(a.shape);
     return a.fortran == b.fortran || real_axes(shape.first(axes.first)) + real_axes(shape.subspan(axes.last)) <= 1;

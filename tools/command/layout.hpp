@@ -41,6 +41,10 @@ struct row_layout {
 /// Throws failure (for an empty array whose other extents do not fit).
 row_layout rows_of(const array_info &info, axis_range axes, const std::string &name);
 
+/// Where element j of row r stands in the array.
+std::vector<std::int64_t> index_of(const array_info &info, axis_range axes, const row_layout &layout, std::int64_t r,
+                                   std::int64_t j);
+
 /// Whether row r means the same row in two arrays of equal shape, whatever their orders.
 bool same_row_numbers(const array_info &a, const array_info &b, axis_range axes);
 

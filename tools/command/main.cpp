@@ -2,11 +2,13 @@
 // The rownorm command.
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "help.hpp"
 #include "report.hpp"
 #include "signals.hpp"
 
 #include <rownorm/rownorm.h>
 
+#include <algorithm>
 #include <new>
 
 namespace {
@@ -21,17 +23,55 @@ int after_parsing(const CLI::App &program, const CLI::ParseError &error) {
     return exit_usage;
 }
 
+std::string compiler() {
+#if defined(__clang__)
+    return fmt::format("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+    return fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+std::string version() {
+    std::string isas;
+    for (std::size_t i = 0; const char *name = rownorm_isa_built_name(i); ++i)
+        isas += fmt::format("{}{}", i == 0 ? "" : ", ", name);
+    const char *const chosen = rownorm_isa();
+    const std::uint32_t v = rownorm_version();
+    return fmt::format("rownorm {}.{}.{}\nISAs: {} (here: {})\ncompiled by {}", v / 10000, v / 100 % 100, v % 100, isas,
+                       chosen != nullptr ? chosen : "none, ROWNORM_MAX_ISA is unknown", compiler());
+}
+
+/// A word that is no command: CLI11 would only say that one is missing.
+void require_command(const CLI::App &program, int argc, char **argv) {
+    std::vector<std::string> names;
+    for (const CLI::App *app : program.get_subcommands({}))
+        names.push_back(app->get_name());
+    const std::string known = fmt::format("{}", fmt::join(names, ", "));
+    if (argc < 2)
+        fail_usage("no command found; expected one of {} (see rownorm --help)", known);
+    const std::string word = argv[1];
+    if (!word.starts_with('-') && std::find(names.begin(), names.end(), word) == names.end())
+        fail_usage("no command {}; expected one of {}{}", in_quotes(word), known, suggestion(word, names));
+}
+
 int run(int argc, char **argv) {
-    CLI::App program("RMSNorm, LayerNorm and L2Norm over the rows of .npy files", "rownorm");
+    CLI::App program("Normalises rows of arrays: RMSNorm, LayerNorm and L2Norm on CPUs.", "rownorm");
+    program.formatter(std::make_shared<help_formatter>(std::map<std::string, std::string>{
+        {"rownorm", "COMMAND ..."},
+        {"normalize", "IN -o OUT [OPTIONS]"},
+        {"info", "F [OPTIONS]"},
+        {"diff", "A B [OPTIONS]"},
+    }));
+    program.footer("Try rownorm normalize --help for examples.");
     outcome result;
-    program.set_version_flag("--version", "rownorm " + std::to_string(ROWNORM_VERSION_MAJOR) + "." +
-                                              std::to_string(ROWNORM_VERSION_MINOR) + "." +
-                                              std::to_string(ROWNORM_VERSION_PATCH));
+    program.set_version_flag("--version", version());
     program.require_subcommand(1);
     add_normalize(program);
+    add_info(program);
     add_diff(program, result);
     add_isa(program);
     try {
+        require_command(program, argc, argv);
         program.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
         return after_parsing(program, error);

@@ -216,6 +216,8 @@ void require_npy(const std::string &path) {
 void check_options(const normalize_options &o) {
     if (o.residual_out && !o.residual)
         fail_usage("--residual-out needs --residual");
+    if (o.partial != 0 && o.partial_count != 0)
+        fail_usage("--partial and --partial-count exclude each other");
     if (o.op != ROWNORM_RMS_NORM && (o.partial != 0 || o.partial_count != 0))
         fail_usage("--partial and --partial-count are for --op rms");
     if (o.op != ROWNORM_L2_NORM && o.l2_eps != ROWNORM_L2_EPS_MAX)

@@ -50,6 +50,12 @@ void row_reader::read(std::int64_t first, std::int64_t rows, std::span<std::byte
         swap_bytes(into, width());
 }
 
+void row_reader::read_next(std::span<std::byte> into) {
+    next_bytes(into);
+    if (in_.info.of.big_endian)
+        swap_bytes(into, width());
+}
+
 void row_reader::next_bytes(std::span<std::byte> into) {
     const std::size_t got = in_.from->read(into);
     done_bytes_ += std::int64_t(got);

@@ -17,6 +17,9 @@ public:
     /// whole ones.
     void read(std::int64_t first, std::int64_t rows, std::span<std::byte> into);
 
+    /// The next elements of dense rows, whole rows or parts.
+    void read_next(std::span<std::byte> into);
+
     /// Elements [first, first + into) of one row. Needs random access.
     void read_part(std::int64_t row, std::int64_t first, std::span<std::byte> into);
 
