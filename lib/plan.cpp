@@ -161,6 +161,7 @@ rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexc
     plan.round = d.round_before_weight;
     plan.max_threads = d.max_threads;
     plan.n = d.n;
+    plan.elements = Count(plan.k);
     plan.x = kType[d.x_type];
     plan.residual = kType[d.residual_type ? d.residual_type : d.x_type];
     plan.y = kType[d.y_type ? d.y_type : d.x_type];
@@ -184,10 +185,18 @@ rownorm_status make_plan(Plan &plan, rownorm_op op, Type type, int64_t n, float 
     plan.round = ROWNORM_ROUND_ONCE;
     plan.max_threads = 0;
     plan.n = plan.k = n;
+    plan.elements = Count(n);
     plan.x = plan.residual = plan.y = plan.weight = type;
     plan.eps = as_double(eps_bits & 0x7fffffff);
     plan.weight_offset = -0.0;
-    choose_kernels(plan);
+    // choose_kernels() where all types are one: a tiny call would feel the difference.
+    plan.x_bytes = plan.y_bytes = plan.weight_bytes = n * bytes_of(type);
+    plan.misaligned = uint64_t(bytes_of(type) - 1);
+    plan.most_bytes = 4 * plan.x_bytes;
+    const ResidualKernels &residual = *plan.isa->kernels.residual;
+    plan.add = (op == ROWNORM_LAYER_NORM ? residual.add_sum : residual.add_sum_squares)[type][type];
+    choose(plan.plain, plan, type);
+    plan.added = plan.plain;
     return ROWNORM_OK;
 }
 

@@ -8,6 +8,17 @@
 
 namespace rownorm {
 
+// A number of elements to divide by. Multiplying by the inverse of a power of two gives the same bits, sooner.
+struct Count {
+    double value, inverse; // the inverse is 0 unless it is exact
+
+    Count() = default;
+    explicit Count(int64_t n) : value(double(n)), inverse((n & (n - 1)) == 0 ? 1.0 / double(n) : 0.0) {}
+};
+inline double operator/(double sum, const Count &count) {
+    return count.inverse != 0 ? sum * count.inverse : sum / count.value;
+}
+
 // How the rows that are normalised (x, or x + residual in the residual's type) are read.
 struct RowKernels {
     Type type;
@@ -27,6 +38,7 @@ struct rownorm_plan {
     uint32_t max_threads;
     int64_t n, k;
     double eps, weight_offset; // as the arithmetic uses them
+    rownorm::Count elements;   // k
     rownorm::Type x, residual, y, weight;
     int64_t x_bytes, y_bytes, weight_bytes; // of a row
     int64_t most_bytes;                     // that a row reads and writes, with a residual written back

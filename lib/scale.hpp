@@ -17,7 +17,7 @@ struct Root {
 // they differ only where a row was rescaled. NaN is never hidden: each max keeps its first argument then.
 inline Root root_of_squares(const Plan &plan, double sum, double eps, double outer_eps) {
     if (plan.op == ROWNORM_RMS_NORM) {
-        const double v = sum / double(plan.k) + eps;
+        const double v = sum / plan.elements + eps;
         return {v, 1.0 / __builtin_sqrt(v)};
     }
     switch (plan.l2_eps) {
@@ -38,7 +38,7 @@ inline Root root_of_squares(const Plan &plan, double sum, double eps, double out
 
 // LayerNorm: from the sums of d = x - m and of d^2, m being the first estimate of the mean.
 inline Root root_of_variance(const Plan &plan, double sum, double squares, double eps) {
-    const double n = double(plan.n);
+    const Count &n = plan.elements; // k is n for LayerNorm
     const double variance = (squares - sum * sum / n) / n;
     const double v = (variance < 0 ? 0 : variance) + eps;
     return {v, 1.0 / __builtin_sqrt(v)};

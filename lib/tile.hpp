@@ -51,7 +51,7 @@ inline bool close_squares(const Plan &plan, int64_t rows, Tile &t) {
 inline void estimate_means(const Plan &plan, int64_t rows, Tile &t) {
     for (int64_t r = 0; r < rows; r++) {
         t.fits[r] = is_finite_number(t.sums[r]);
-        t.centre[r] = as_computed(plan, t.sums[r] / double(plan.n));
+        t.centre[r] = as_computed(plan, t.sums[r] / plan.elements);
         t.sums[r] = t.squares[r] = 0;
     }
 }
@@ -61,7 +61,7 @@ inline bool close_centred(const Plan &plan, int64_t rows, Tile &t) {
     bool all_fit = true;
     for (int64_t r = 0; r < rows; r++) {
         const Root root = root_of_variance(plan, t.sums[r], t.squares[r], plan.eps);
-        const double delta = t.sums[r] / double(plan.n);
+        const double delta = t.sums[r] / plan.elements;
         t.mean[r] = t.centre[r] + delta;
         t.scale[r] = {t.centre[r], as_computed(plan, delta), as_computed(plan, root.factor)};
         t.fits[r] = t.fits[r] && is_finite_number(t.sums[r]) && is_finite_number(t.squares[r]) &&

@@ -47,8 +47,10 @@ Shape shape_of(Data data, rownorm_type type) {
 }
 
 double element(Data data, const Shape &shape, Random &random) {
-    if (data == Data::lognormal)
-        return std::ldexp(random.uniform(), static_cast<int>(4 * random.normal()));
+    if (data == Data::lognormal) {
+        const auto exponent = static_cast<int>(4 * random.normal());
+        return std::ldexp(random.uniform(), exponent);
+    }
     if (data == Data::sparse && random.below(16) != 0)
         return 0;
     return shape.center + shape.spread * random.normal();

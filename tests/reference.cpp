@@ -110,6 +110,8 @@ std::int64_t statistic_length(const Case &c) {
 }
 
 long double offset_weight(const Case &c, long double w) {
+    if (c.weight_offset == 0)
+        return w; // a gain of -0 keeps its sign
     if (c.mix.weight == ROWNORM_F64)
         return static_cast<long double>(static_cast<double>(w) + c.weight_offset);
     return static_cast<long double>(static_cast<float>(w) + static_cast<float>(c.weight_offset));

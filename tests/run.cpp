@@ -18,6 +18,7 @@ int run_backwards(void *, std::size_t tasks, rownorm_task_fn task, void *context
 
 int run_at_once(void *, std::size_t tasks, rownorm_task_fn task, void *context) {
     std::vector<std::thread> threads;
+    threads.reserve(tasks);
     for (std::size_t i = 0; i < tasks; ++i)
         threads.emplace_back(task, context, i);
     for (std::thread &thread : threads)
@@ -36,6 +37,7 @@ rownorm_status run_parts(const rownorm_plan *plan, const rownorm_io &io, std::in
 rownorm_status run_parts_at_once(const rownorm_plan *plan, const rownorm_io &io, std::int64_t parts) {
     std::vector<rownorm_status> statuses(static_cast<std::size_t>(parts));
     std::vector<std::thread> threads;
+    threads.reserve(statuses.size());
     for (std::int64_t part = 0; part < parts; ++part)
         threads.emplace_back(
             [&, part] { statuses[static_cast<std::size_t>(part)] = rownorm_execute_part(plan, &io, part, parts); });
@@ -102,20 +104,6 @@ Outputs run(const Case &c, const Inputs &in, const Setup &setup) {
         return {};
     }
     return arguments.outputs();
-}
-
-const std::vector<std::string> &isas() {
-    static const std::vector<std::string> names = [] {
-        std::vector<std::string> list;
-        bool below_cap = false; // ROWNORM_MAX_ISA leaves out those above rownorm_isa()
-        for (std::size_t i = 0; i < rownorm_isa_count(); ++i) {
-            below_cap |= std::string(rownorm_isa_name(i)) == rownorm_isa();
-            if (below_cap)
-                list.emplace_back(rownorm_isa_name(i));
-        }
-        return list;
-    }();
-    return names;
 }
 
 Checked check(const Case &c, const Inputs &in, const Setup &setup) {

@@ -35,9 +35,6 @@ private:
 /// Runs a prepared plan in one of the ways.
 rownorm_status run_plan(const rownorm_plan *plan, const rownorm_io &io, How how, std::int64_t parts);
 
-/// The ISAs that this machine runs, the best first, from the cap ROWNORM_MAX_ISA down.
-const std::vector<std::string> &isas();
-
 /// The usual judgement: on every ISA with this setup; the first result against the reference, the
 /// others against the first by bits. Returns the first result and its error.
 struct Checked {

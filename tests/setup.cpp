@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup.hpp"
 
+#include <rownorm/rownorm.h>
+
 #include <sstream>
 
 namespace rownorm_test {
@@ -25,6 +27,20 @@ std::string describe(const Setup &setup) {
     place("residual_out", setup.residual_out);
     place("y", setup.y);
     return out.str();
+}
+
+const std::vector<std::string> &isas() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> list;
+        bool below_cap = false; // ROWNORM_MAX_ISA leaves out those above rownorm_isa()
+        for (std::size_t i = 0; i < rownorm_isa_count(); ++i) {
+            below_cap |= std::string(rownorm_isa_name(i)) == rownorm_isa();
+            if (below_cap)
+                list.emplace_back(rownorm_isa_name(i));
+        }
+        return list;
+    }();
+    return names;
 }
 
 } // namespace rownorm_test

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace rownorm_test {
 
@@ -37,5 +38,8 @@ struct Setup {
     bool read_only = false;      ///< inputs in read-only pages (guarded placements only)
 };
 std::string describe(const Setup &setup);
+
+/// The ISAs that this machine runs, the best first, from the cap ROWNORM_MAX_ISA down.
+const std::vector<std::string> &isas();
 
 } // namespace rownorm_test

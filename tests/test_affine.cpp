@@ -117,6 +117,20 @@ TEST_SUITE("affine") {
         CHECK(signed_zeros(true) == elements(ROWNORM_F32, std::vector<long double>(70, 0.0L)));
     }
 
+    TEST_CASE("without an offset, a gain of -0 keeps its sign") {
+        for (const double offset : {0.0, -0.0}) {
+            Case c;
+            c.n = 70;
+            c.gain = true;
+            c.weight_offset = offset;
+            const Inputs in{elements(ROWNORM_F32, std::vector<long double>(70, 3)),
+                            {},
+                            elements(ROWNORM_F32, std::vector<long double>(70, -0.0L)),
+                            {}};
+            CHECK(check(c, in).outputs.y == elements(ROWNORM_F32, std::vector<long double>(70, -0.0L)));
+        }
+    }
+
     TEST_CASE("multiply and add with the bias are one operation") {
         // t is 1/3 rounded to f32; 3 * t rounds to 1, and only a fused operation keeps what 3 * t - 1 is.
         Case c;

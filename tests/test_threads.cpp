@@ -65,6 +65,7 @@ TEST_SUITE("threads") {
         const Plan plan(d);
         std::vector<std::vector<std::byte>> y(8, std::vector<std::byte>(expected.y.size()));
         std::vector<std::thread> threads;
+        threads.reserve(y.size());
         for (std::vector<std::byte> &mine : y)
             threads.emplace_back([&] {
                 rownorm_io io = rownorm_dense_io(&d, c.rows);

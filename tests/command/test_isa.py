@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rownorm isa`, help and version."""
+"""`rownorm isa`."""
 
 import os
 import platform
-import re
 import unittest
 
 from support import CommandTest
@@ -39,25 +38,6 @@ class Isa(CommandTest):
         result = self.run_command("isa", env={**os.environ, "ROWNORM_MAX_ISA": "avx9"})
         self.assert_failed(result)
         self.assertIn(b"avx9", result.stderr)
-
-
-class Help(CommandTest):
-    def test_version(self):
-        result = self.run_command("--version")
-        self.assertEqual(result.returncode, 0)
-        self.assertRegex(result.stdout.decode(), r"\Arownorm \d+\.\d+\.\d+\b")
-
-    def test_help_names_every_subcommand_and_option(self):
-        overview = self.run_command("--help")
-        self.assertEqual((overview.returncode, overview.stderr), (0, b""))
-        for name in ("normalize", "isa", "diff"):
-            self.assertIn(name, overview.stdout.decode())
-            self.assertEqual(self.run_command(name, "--help").returncode, 0)
-        text = self.run_command("normalize", "--help").stdout.decode()
-        for option in ("--op", "--eps", "--weight", "--bias", "--weight-offset", "--partial", "--partial-count",
-                       "--l2-eps", "--residual", "--residual-out", "--round", "--type", "--out-type", "--isa",
-                       "--threads", "--force", "--output"):
-            self.assertTrue(re.search(r"%s\b" % option, text), option)
 
 
 if __name__ == "__main__":

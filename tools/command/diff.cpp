@@ -160,10 +160,11 @@ void add_diff(CLI::App &program, outcome &result) {
     const auto o = std::make_shared<diff_options>();
     app.allow_extras();
     app.footer(
-        R"(Two NaNs are equal, and so are 0 and -0. Arrays of two types are compared in ulp of the less precise one.
+        R"(Two NaNs are equal, and so are 0 and -0. Relative differences are to B. Arrays of two types are
+compared in ulp of the less precise one.
 
 Examples:
-  Are two files the same to the last bit?
+  Are two arrays equal?
     rownorm diff a.npy b.npy
   May a result differ by 3 units in the last place from a reference?
     rownorm diff y.npy reference.npy --ulp 3

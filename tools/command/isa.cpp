@@ -37,6 +37,7 @@ void list_isas() {
 void add_isa(CLI::App &program) {
     CLI::App &app = *program.add_subcommand("isa", "List the instruction sets, and which one runs");
     app.allow_extras();
+    app.footer("The environment variable ROWNORM_MAX_ISA caps the choice; normalize --isa forces one.");
     app.callback([&app] {
         refuse_unknown(app);
         list_isas();

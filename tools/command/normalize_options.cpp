@@ -18,7 +18,7 @@ Examples:
   RMSNorm of every row, with the gain and eps of a Llama-style model:
     rownorm normalize hidden.npy -o normed.npy --weight gain.npy --eps 1e-5
   Residual add and LayerNorm; the sum is kept, gain and bias come from the model's file:
-    rownorm normalize x.npy -o y.npy --op layer --residual r.npy --residual-out sum.npy \\
+    rownorm normalize x.npy -o y.npy --op layer --residual r.npy --residual-out sum.npy \
         --weight model.safetensors:norm.weight --bias model.safetensors:norm.bias
   bf16 activations (V2 in .npy) in place, checked against long double, with a report for scripts:
     rownorm normalize big.npy -o big.npy --force --type bf16 --verify --json)";
