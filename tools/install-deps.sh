@@ -10,7 +10,7 @@ set -eu
 
 packages_for() {
     case $1 in
-    build) echo g++ cmake ninja-build pkg-config libxsimd-dev libtbb-dev libcli11-dev libfmt-dev nlohmann-json3-dev ;;
+    build) echo g++ cmake ninja-build pkg-config libxsimd-dev libtbb-dev libcli11-dev libfmt-dev libzip-dev nlohmann-json3-dev ;;
     tests) echo binutils python3 doctest-dev libbenchmark-dev ;;
     peers) echo libeigen3-dev libdnnl-dev ;; # optional, for bench/
     checks) echo clang clang-format clang-tidy libclang-rt-dev ;;
