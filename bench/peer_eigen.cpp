@@ -16,12 +16,12 @@ using Row = Eigen::Map<Eigen::ArrayXf>;
 using ConstRow = Eigen::Map<const Eigen::ArrayXf>;
 
 template <class X>
-void scale(Row y, const X &x, ConstRow w, float factor) {
+void scale(Row y, const X &x, const ConstRow &w, float factor) {
     y = x * factor * w;
 }
 
 template <class X>
-void rms(Row y, const X &x, ConstRow w, float eps) {
+void rms(const Row &y, const X &x, const ConstRow &w, float eps) {
     scale(y, x, w, 1 / std::sqrt(x.square().mean() + eps));
 }
 

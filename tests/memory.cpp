@@ -49,14 +49,14 @@ std::array<std::int64_t, 3> strides(std::int64_t row_stride, const std::array<st
     return {row_stride * extent[2] * extent[1], row_stride * extent[2], row_stride};
 }
 
-constexpr std::size_t margin_bytes = 64;
+constexpr std::size_t line_bytes = 64, margin_bytes = line_bytes;
 
 } // namespace
 
 Memory::Memory(std::size_t bytes, Guard guard) : size_(bytes) {
-    if (guard == Guard::none) {
-        plain_.assign(bytes, pattern);
-        data_ = plain_.data();
+    if (guard == Guard::none) { // at the beginning of a cache line
+        plain_.assign(bytes + line_bytes, pattern);
+        data_ = plain_.data() + (-reinterpret_cast<std::uintptr_t>(plain_.data()) & (line_bytes - 1));
         return;
     }
     page_bytes_ = whole_pages(bytes);

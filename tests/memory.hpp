@@ -43,7 +43,7 @@ private:
 
 /// Where the rows of an argument lie, in elements.
 struct Placement {
-    std::int64_t offset = 0; ///< elements before the first row, so that its address is odd in units of a vector
+    std::int64_t offset = 0; ///< elements from the beginning of a cache line to the first row
     std::int64_t row_gap = 0;
     bool outer_first = false; ///< the first extent has the smallest stride (heads before tokens)
     Guard guard = Guard::none;

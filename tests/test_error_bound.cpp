@@ -54,7 +54,7 @@ std::vector<long double> losing_row(std::size_t n, long double scale) {
 /// The largest over scales of the row: the roundings after the sum fall differently.
 double worst_of_losing_rows(int formula, std::size_t n, bool gain) {
     double error = 0;
-    const int steps = scaled(n > 4096 ? 8 : 40);
+    const int steps = std::max(scaled(n > 4096 ? 8 : 40), 2);
     for (int step = 0; step < steps; ++step) {
         Case c = plain(formula, static_cast<std::int64_t>(n), Data::normal);
         c.rows = 1;
@@ -99,7 +99,8 @@ TEST_SUITE("error bound") {
                     CAPTURE(formula);
                     CAPTURE(n);
                     CHECK(error <= proven_ulp);
-                    CHECK(error > 6); // the rows do what they were built for
+                    if (test_scale() >= 1)
+                        CHECK(error > 6); // the rows do what they were built for
                 }
     }
 
@@ -126,7 +127,8 @@ TEST_SUITE("error bound") {
                         std::max(periodic_term, worst_of_periodic_row(type, period, static_cast<std::uint64_t>(seed)));
             CHECK(ordinary_term <= 2);
             CHECK(periodic_term <= measured_layer_term);
-            CHECK(periodic_term > 2); // the rows do what they were built for
+            if (test_scale() >= 1)
+                CHECK(periodic_term > 2); // the rows do what they were built for
         }
     }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rownorm diff`: how much two arrays differ, where, and the exit code."""
 
+import json
 import math
 import unittest
 
@@ -94,6 +95,50 @@ class Diff(CommandTest):
         self.assertIn("at (0, 2): 3 and 9", text)
         code, text = self.diff(f, npy([1, 2, 9, 4, 5, 6], (2, 3)))
         self.assertIn("at (0, 2): 3 and 9", text)
+
+    def test_orders_of_more_axes(self):
+        shape = (3, 4, 5)
+        x = [float(i) for i in range(60)]
+        in_file_order = [float((i * 4 + j) * 5 + k) for k in range(5) for j in range(4) for i in range(3)]
+        c, f = npy(x, shape), npy(in_file_order, shape, fortran=True)
+        self.assertEqual(self.diff(c, f), (0, "a.npy and b.npy: equal, 60 elements of f32\n"))
+        self.assertEqual(self.diff(f, c)[0], 0)
+        x[2 * 20 + 1 * 5 + 3] = -1
+        self.assertIn("at (2, 1, 3): -1 and 48", self.diff(npy(x, shape), f)[1])
+        self.assertIn("at (2, 1, 3): 48 and -1", self.diff(f, npy(x, shape))[1])
+        self.assertEqual(self.diff(npy([1, 2], (2,)), npy([1, 2], (2,), fortran=True))[0], 0)
+
+    def test_large_arrays_of_two_orders(self):
+        count = 1050000  # for one index of the first axis: more than is held in memory
+        for rows in (1, 2):
+            with open(self.folder / "c.npy", "wb") as out:
+                out.write(header("'<f2'", shape=repr((rows, count, 2))))
+                out.truncate(out.tell() + rows * count * 4)
+            with open(self.folder / "f.npy", "wb") as out:
+                out.write(header("'<f2'", order="True", shape=repr((rows, count, 2))))
+                out.truncate(out.tell() + rows * count * 4 - 2)
+                out.seek(0, 2)
+                out.write(b"\x00\x3c")
+            result = self.run_command("diff", "c.npy", "f.npy")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(b"at (%d, %d, 1): 0 and 1" % (rows - 1, count - 1), result.stdout)
+
+    def test_json(self):
+        self.file("a.npy", npy([1.0, 2.0, NAN, 5.0], (2, 2)))
+        self.file("b.npy", npy([1.0, 2.5, 1.0, 5.0], (2, 2)))
+        result = self.run_command("diff", "a.npy", "b.npy", "--json", "-q")
+        got = json.loads(result.stdout)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(got, {"a": "a.npy", "b": "b.npy", "same_shape": True, "equal": False, "elements": 4, "differing": 2,
+                               "beyond_ulp": 2, "nan_against_number": 1, "ulp_type": "f32",
+                               "largest_absolute": {"value": 0.5, "index": [0, 1], "a": 2.0, "b": 2.5},
+                               "largest_relative": {"value": 0.2, "index": [0, 1], "a": 2.0, "b": 2.5},
+                               "largest_ulp": {"value": 2097152.0, "index": [0, 1], "a": 2.0, "b": 2.5}})
+        result = self.run_command("diff", "a.npy", "a.npy", "--json")
+        self.assertEqual((result.returncode, json.loads(result.stdout)["largest_ulp"]), (0, None))
+        self.file("b.npy", npy([1.0], (1,)))
+        result = self.run_command("diff", "a.npy", "b.npy", "--json")
+        self.assertEqual((result.returncode, json.loads(result.stdout)["same_shape"]), (1, False))
 
     def test_many_elements(self):
         x = [float(i) for i in range(2 * 1024 * 1024 + 100)]

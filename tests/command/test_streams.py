@@ -2,6 +2,8 @@
 """Pipes, files of any size, and the memory they take."""
 
 import fcntl
+import itertools
+import math
 import os
 import random
 import subprocess
@@ -143,6 +145,42 @@ class Fortran(CommandTest):
         self.assert_close(Array((self.folder / "out.npy").read_bytes()).values, RMS)
         total = Array((self.folder / "s.npy").read_bytes())
         self.assertEqual((total.fortran, total.values), (True, [1, 4, 2, 5, 3, 6]))
+
+
+    def test_a_residual_of_more_axes_in_the_other_order(self):
+        """C and Fortran order number the rows differently; both outputs keep the order of their inputs."""
+        for shape in ((3, 4, 5), (2, 3, 2, 6), (7, 1, 9, 4), (60, 3, 100)):
+            count = math.prod(shape)
+            draw = random.Random(2)
+            x, r = [[round(draw.uniform(-8, 8) * 8) / 8 for _ in range(count)] for _ in range(2)]
+            total = [u + v for u, v in zip(x, r)]
+            place = [sum(i * s for i, s in zip(index, strides(shape)))
+                     for index in itertools.product(*(range(extent) for extent in shape))]
+            turned = lambda values: [v for _, v in sorted(zip(place, values))]
+            self.file("s-c.npy", npy(total, shape))
+            self.run_command("normalize", "s-c.npy", "-o", "expected.npy", "--force")
+            expected = Array((self.folder / "expected.npy").read_bytes()).values
+            for fortran in (False, True):
+                self.file("in.npy", npy(turned(x) if fortran else x, shape, fortran=fortran))
+                self.file("r.npy", npy(r if fortran else turned(r), shape, fortran=not fortran))
+                for more in ((), ("--memory", "16K", "--threads", "1"), ("--memory", "16K", "--verify")):
+                    with self.subTest((shape, fortran, more)):
+                        result = self.run_command("normalize", "in.npy", "-o", "out.npy", "--residual", "r.npy",
+                                                  "--residual-out", "s.npy", "--force", *more)
+                        self.assertEqual((result.returncode, result.stderr), (0, b""))
+                        y, s = (Array((self.folder / name).read_bytes()) for name in ("out.npy", "s.npy"))
+                        self.assertEqual((y.fortran, s.fortran), (fortran, not fortran))
+                        self.assertEqual(y.values, turned(expected) if fortran else expected)
+                        self.assertEqual(s.values, total if fortran else turned(total))
+        result = self.run_command("normalize", "in.npy", "-o", "out.npy", "--residual", "r.npy", "--axis", "0")
+        self.assert_failed(result)
+        result = self.run_command("normalize", "in.npy", "-o", "out.npy", "--residual", "r.npy", "--memory", "1K")
+        self.assert_failed(result)
+
+
+def strides(shape):
+    """Of Fortran order."""
+    return [math.prod(shape[:axis]) for axis in range(len(shape))]
 
 
 class LargeFiles(CommandTest):

@@ -23,6 +23,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
 set(arm64_libraries ${ROWNORM_ARM64_SYSROOT}/usr/lib/aarch64-linux-gnu)
+set(ENV{PKG_CONFIG_LIBDIR} ${arm64_libraries}/pkgconfig)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${ROWNORM_ARM64_SYSROOT})
 foreach(kind EXE SHARED MODULE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "-Wl,-rpath-link,${arm64_libraries}")
 endforeach()

@@ -11,7 +11,7 @@ import shutil
 import debian
 
 PACKAGES = ["libtbb-dev", "libxsimd-dev", "libbenchmark-dev", "libfmt-dev", "doctest-dev", "libcli11-dev",
-            "nlohmann-json3-dev"]
+            "libzip-dev", "nlohmann-json3-dev"]
 
 
 def folder():

@@ -8,9 +8,11 @@
 //   affinity       pinned to each CPU in turn: the same ISA, one thread
 //   serial         max_threads 1 starts no thread
 //   fork           child and grandchild after the pool exists
+//   first-call     64 threads whose first calls coincide
 //   no-threads     no thread can be started (RLIMIT_NPROC): right all the same
 #include <rownorm/rownorm.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +22,7 @@
 #include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -172,6 +175,27 @@ int forks() {
     return right ? 0 : 1;
 }
 
+int first_call() {
+    constexpr int count = 64;
+    std::atomic<int> waiting{count}, wrong{0};
+    std::vector<std::thread> threads;
+    threads.reserve(count);
+    for (int i = 0; i < count; ++i)
+        threads.emplace_back([&] {
+            const std::vector<float> x(100 * n, 3.0F);
+            std::vector<float> y(x.size());
+            --waiting;
+            while (waiting > 0) {
+            }
+            const bool ok = rownorm_rms_norm_f32(y.data(), x.data(), nullptr, 100, n, 0) == ROWNORM_OK;
+            wrong += ok && y.front() == 1 && y.back() == 1 ? 0 : 1;
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    std::printf("%d of %d first calls wrong\n", wrong.load(), count);
+    return wrong;
+}
+
 int no_threads() {
     // The limit does not bind root; as a user of its own the process is the only one that counts.
     if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setgid(60001) != 0 || setuid(60001) != 0))
@@ -198,8 +222,10 @@ int main(int count, char **arguments) {
         return serial();
     if (command == "fork")
         return forks();
+    if (command == "first-call")
+        return first_call();
     if (command == "no-threads")
         return no_threads();
-    std::fprintf(stderr, "usage: rownorm_probe isa|num-threads|affinity|serial|fork|no-threads\n");
+    std::fprintf(stderr, "usage: rownorm_probe isa|num-threads|affinity|serial|fork|first-call|no-threads\n");
     return 2;
 }

@@ -14,6 +14,9 @@ namespace command {
 
 namespace {
 
+/// That are in memory of each array.
+constexpr std::int64_t most_elements = std::int64_t(1) << 21;
+
 struct diff_options {
     std::string a, b;
     std::optional<rownorm_type> type;
@@ -38,29 +41,23 @@ public:
     explicit diff_job(const diff_options &options)
         : a_(open_array(options.a, options.type)), b_(open_array(options.b, options.type)),
           comparer_(a_.info.of.type, b_.info.of.type, options.ulp) {
-        // In one order, element by element of the files; else row by row, so that both are read in C order.
-        if (a_.info.fortran == b_.info.fortran)
-            rows_a_ = rows_b_ = {a_.info.elements, 1, 1, {}};
-        else if (same_shape())
-            rows_a_ = rows_of(a_.info, last_axis(), a_.name()), rows_b_ = rows_of(b_.info, last_axis(), b_.name());
+        if (!same_shape())
+            return;
+        // In one order, element by element of the files; else by the first axis, whose index finds the same
+        // elements in both, and these in C order.
+        const std::size_t axes = a_.info.shape.size();
+        const axis_range rest{axes > 1 && !same_order() ? 1u : 0u, axes};
+        rows_a_ = same_order() ? row_layout{a_.info.elements, 1, 1, {}} : rows_of(a_.info, rest, a_.name());
+        rows_b_ = same_order() ? rows_a_ : rows_of(b_.info, rest, b_.name());
     }
 
     bool same_shape() const { return a_.info.shape == b_.info.shape; }
 
     comparison run() {
-        if (!same_row_numbers(a_.info, b_.info, last_axis()) && a_.info.elements > 0)
-            fail("{}: Fortran and C order found; expected one order for both", names());
-        row_reader a(a_, rows_a_), b(b_, rows_b_);
-        std::vector<std::byte> bytes_a, bytes_b;
-        const std::int64_t n = std::max<std::int64_t>(rows_a_.n, 1);
-        const std::int64_t step = std::max<std::int64_t>((std::int64_t(1) << 21) / n, 1);
-        for (std::int64_t first = 0; first < rows_a_.rows() && a_.info.elements > 0; first += step) {
-            const std::int64_t rows = std::min(step, rows_a_.rows() - first);
-            bytes_a.resize(std::size_t(rows * n) * type_bytes(a_.info.of.type));
-            bytes_b.resize(std::size_t(rows * n) * type_bytes(b_.info.of.type));
-            a.read(first, rows, bytes_a);
-            b.read(first, rows, bytes_b);
-            comparer_.add(bytes_a.data(), bytes_b.data(), first * n, rows * n);
+        if (a_.info.elements > 0) {
+            require_access(a_, rows_a_);
+            require_access(b_, rows_b_);
+            rows_a_.n > most_elements ? compare_parts() : compare_rows();
         }
         finish_reading(a_);
         finish_reading(b_);
@@ -115,7 +112,42 @@ public:
     }
 
 private:
-    axis_range last_axis() const { return parse_axes("-1", a_.info.shape.size(), a_.name()); }
+    bool same_order() const { return a_.info.fortran == b_.info.fortran || a_.info.shape.size() < 2; }
+
+    static void require_access(const array_input &in, const row_layout &rows) {
+        if (!rows.dense() && !in.from->random_access())
+            fail("{}: not a file; expected one to compare Fortran with C order", in.name());
+    }
+
+    void compare_rows() {
+        row_reader a(a_, rows_a_), b(b_, rows_b_);
+        const std::int64_t n = rows_a_.n, step = std::max<std::int64_t>(most_elements / n, 1);
+        for (std::int64_t first = 0; first < rows_a_.rows(); first += step) {
+            const std::int64_t rows = std::min(step, rows_a_.rows() - first);
+            make_room(rows * n);
+            a.read(first, rows, bytes_a_);
+            b.read(first, rows, bytes_b_);
+            comparer_.add(bytes_a_.data(), bytes_b_.data(), first * n, rows * n);
+        }
+    }
+
+    /// What has one index of the first axis does not fit the memory.
+    void compare_parts() {
+        row_reader a(a_, rows_a_), b(b_, rows_b_);
+        for (std::int64_t row = 0; row < rows_a_.rows(); ++row)
+            for (std::int64_t first = 0; first < rows_a_.n; first += most_elements) {
+                const std::int64_t count = std::min(most_elements, rows_a_.n - first);
+                make_room(count);
+                a.read_part(row, first, bytes_a_);
+                b.read_part(row, first, bytes_b_);
+                comparer_.add(bytes_a_.data(), bytes_b_.data(), row * rows_a_.n + first, count);
+            }
+    }
+
+    void make_room(std::int64_t elements) {
+        bytes_a_.resize(std::size_t(elements) * type_bytes(a_.info.of.type));
+        bytes_b_.resize(std::size_t(elements) * type_bytes(b_.info.of.type));
+    }
 
     std::vector<std::int64_t> index_of_element(std::int64_t flat) const {
         return unravel(flat, a_.info.shape, a_.info.fortran && b_.info.fortran);
@@ -134,6 +166,7 @@ private:
 
     array_input a_, b_;
     row_layout rows_a_, rows_b_;
+    std::vector<std::byte> bytes_a_, bytes_b_;
     comparer comparer_;
 };
 

@@ -18,19 +18,34 @@ rownorm_type output_type(const normalize_options &options, const array_input &x)
     return type;
 }
 
+/// In C and in Fortran order, rows are numbered differently. What has one index of the first axis is in one
+/// place in both.
+void take_units(job_inputs &in) {
+    const std::size_t axes = in.x.info.shape.size();
+    const array_input &r = *in.residual;
+    if (in.axes.first == 0 || in.axes.last != axes)
+        fail("{}: {} order found; expected that of {}, which is in {} order, for rows that do not end with the last "
+             "axis",
+             r.name(), r.info.fortran ? "Fortran" : "C", in.x.name(), in.x.info.fortran ? "Fortran" : "C");
+    const std::int64_t n = in.x_rows.n;
+    in.x_rows = rows_of(in.x.info, {1, axes}, in.x.name());
+    in.residual_rows = rows_of(r.info, {1, axes}, r.name());
+    in.shape.rows_per_unit = in.x_rows.n / n;
+}
+
 void open_residual(const normalize_options &options, job_inputs &in) {
     in.residual = open_array(*options.residual, options.type);
     const array_input &r = *in.residual;
+    in.shape.residual = r.info.of.type;
     if (r.info.shape != in.x.info.shape)
         fail("{}: shape {} found; expected {}, that of {}", r.name(), shape_text(r.info.shape),
              shape_text(in.x.info.shape), in.x.name());
     if (is_f64(r) != is_f64(in.x))
         fail("{}: type {} found; {} is {}, and f64 goes with f64 only", r.name(), type_name(r.info.of.type),
              in.x.name(), type_name(in.x.info.of.type));
-    if (!same_row_numbers(in.x.info, r.info, in.axes))
-        fail("{}: {} order found; expected that of {}, which is in {} order", r.name(),
-             r.info.fortran ? "Fortran" : "C", in.x.name(), in.x.info.fortran ? "Fortran" : "C");
     in.residual_rows = rows_of(r.info, in.axes, r.name());
+    if (in.x.info.elements > 0 && !same_row_numbers(in.x.info, r.info, in.axes))
+        take_units(in);
 }
 
 vector_shape expected_vector(const normalize_options &options, const job_inputs &in) {
@@ -38,7 +53,7 @@ vector_shape expected_vector(const normalize_options &options, const job_inputs 
     const std::span<const std::int64_t> row(shape.begin() + std::ptrdiff_t(in.axes.first),
                                             shape.begin() + std::ptrdiff_t(in.axes.last));
     const std::string which = options.axis ? fmt::format("axis {}", *options.axis) : "the last axis";
-    return {{row.begin(), row.end()}, in.x_rows.n, fmt::format("the length of {} of {}", which, in.x.name())};
+    return {{row.begin(), row.end()}, in.shape.n, fmt::format("the length of {} of {}", which, in.x.name())};
 }
 
 /// --type for files that all say their type themselves is a misunderstanding, unless it says the same.
@@ -63,6 +78,9 @@ job_inputs open_inputs(const normalize_options &options) {
     job_inputs in{open_array(options.input, options.type), {}, {}, {}, {}, {}, {}, {}};
     in.axes = parse_axes(options.axis.value_or("-1"), in.x.info.shape.size(), in.x.name());
     in.x_rows = rows_of(in.x.info, in.axes, in.x.name());
+    in.shape.rows = in.x_rows.rows();
+    in.shape.n = in.x_rows.n;
+    in.shape.x = in.x.info.of.type;
     if (options.residual)
         open_residual(options, in);
     const vector_shape expected = expected_vector(options, in);
@@ -71,8 +89,7 @@ job_inputs open_inputs(const normalize_options &options) {
     if (options.bias)
         in.bias.emplace(open_array(*options.bias, options.type), expected);
     require_use_of_type(options, in);
-    in.shape = {in.x_rows.rows(), in.x_rows.n, in.x.info.of.type, output_type(options, in.x),
-                in.residual ? in.residual->info.of.type : rownorm_type(ROWNORM_TYPE_AS_X)};
+    in.shape.y = output_type(options, in.x);
     return in;
 }
 

@@ -59,6 +59,9 @@ private:
         const std::size_t left = options_.memory_bytes - std::min(options_.memory_bytes, in_.vector_bytes());
         const std::int64_t slab = std::max(in_.x_rows.inner, in_.residual ? in_.residual_rows.inner : 1);
         plan_ = plan_blocks(shape_, in_.residual.has_value(), options_.verify, slab, left, threads_);
+        if (plan_.long_rows && shape_.rows_per_unit > 1)
+            fail("{}: Fortran and C order found for input and residual; {} do not fit the memory (see --memory)",
+                 in_.residual->name(), bytes_text(std::uint64_t(shape_.elements_per_unit()) * type_bytes(shape_.x)));
         for (const array_input *in : {&in_.x, in_.residual ? &*in_.residual : nullptr})
             if (in != nullptr && (plan_.long_rows || is_tiled(in == &in_.x ? in_.x_rows : in_.residual_rows)))
                 require_access(*in);

@@ -17,6 +17,12 @@ struct job_shape {
     rownorm_type x = ROWNORM_F32;
     rownorm_type y = ROWNORM_F32;
     rownorm_type residual = ROWNORM_TYPE_AS_X;
+    /// Rows that are read and written together, as one row of a layout: more than 1 where input and residual
+    /// are in different orders.
+    std::int64_t rows_per_unit = 1;
+
+    std::int64_t units() const { return rows / rows_per_unit; }
+    std::int64_t elements_per_unit() const { return n * rows_per_unit; }
 };
 
 /// What t is rounded to before the weight: for f32 and f64 nothing, since it is of that type anyway.

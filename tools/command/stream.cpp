@@ -57,7 +57,8 @@ public:
     }
 
     row_block view(const block &b) const {
-        return {b.rows, b.x.get(), has_residual_ ? b.residual.get() : nullptr, b.y ? b.y.get() : b.x.get()};
+        return {b.rows * shape_.rows_per_unit, b.x.get(), has_residual_ ? b.residual.get() : nullptr,
+                b.y ? b.y.get() : b.x.get()};
     }
 
     std::span<std::byte> bytes(const block &b, std::byte *of, rownorm_type type) const {
@@ -65,7 +66,9 @@ public:
     }
 
 private:
-    std::size_t row_bytes(rownorm_type type) const { return std::size_t(shape_.n) * type_bytes(type); }
+    std::size_t row_bytes(rownorm_type type) const {
+        return std::size_t(shape_.elements_per_unit()) * type_bytes(type);
+    }
     std::unique_ptr<std::byte[]> buffer(rownorm_type type) const {
         return std::make_unique_for_overwrite<std::byte[]>(row_bytes(type) * std::size_t(plan_.rows_per_block));
     }
@@ -101,7 +104,7 @@ public:
         if (work_.examine.verifies())
             before = keep_inputs(*b, after);
         work_.norm.run(after);
-        b->found = work_.examine.examine(before, after, b->first);
+        b->found = work_.examine.examine(before, after, b->first * shape_.rows_per_unit);
         return b;
     }
 
@@ -150,21 +153,21 @@ void run_pipeline(stages &s, std::size_t tokens) {
 
 block_plan plan_blocks(const job_shape &shape, bool has_residual, bool verifies, std::int64_t rows_per_slab,
                        std::size_t memory_bytes, std::uint32_t threads) {
-    const std::size_t n = std::size_t(shape.n), wx = type_bytes(shape.x), wy = type_bytes(shape.y);
+    const std::size_t n = std::size_t(shape.elements_per_unit()), wx = type_bytes(shape.x), wy = type_bytes(shape.y);
     const std::size_t wr = has_residual ? type_bytes(shape.residual) : 0;
     const std::size_t row_bytes = n * ((wx + wr) * (verifies ? 2 : 1) + (wx == wy ? 0 : wy));
     if (row_bytes > memory_bytes)
-        return {.rows = shape.rows, .rows_per_slab = rows_per_slab, .long_rows = true};
+        return {.rows = shape.units(), .rows_per_slab = rows_per_slab, .long_rows = true};
     const bool dense = rows_per_slab == 1;
     const std::size_t wanted = threads == 1 ? 1 : dense ? 2 * std::size_t(threads) + 2 : 2;
     // Tiles of a strided layout are the better the wider they are; each file has one more for scratch.
     const std::size_t in_flight = wanted * row_bytes + n * (wx + 2 * wr + wy);
     std::int64_t fit = std::int64_t(dense ? dense_block_bytes / (n * std::max(wx, wy)) : memory_bytes / in_flight);
-    fit = std::clamp<std::int64_t>(fit, 1, shape.rows);
+    fit = std::clamp<std::int64_t>(fit, 1, shape.units());
     fit = fit > rows_per_slab ? fit - fit % rows_per_slab : fit;
-    block_plan plan{.rows = shape.rows, .rows_per_slab = rows_per_slab, .rows_per_block = fit};
+    block_plan plan{.rows = shape.units(), .rows_per_slab = rows_per_slab, .rows_per_block = fit};
     const auto parts = [&](std::int64_t rows) { return (rows + fit - 1) / fit; };
-    plan.blocks = fit < rows_per_slab ? shape.rows / rows_per_slab * parts(rows_per_slab) : parts(shape.rows);
+    plan.blocks = fit < rows_per_slab ? shape.units() / rows_per_slab * parts(rows_per_slab) : parts(shape.units());
     const std::size_t in_memory = std::clamp<std::size_t>(memory_bytes / (row_bytes * std::size_t(fit)), 1, wanted);
     plan.blocks_in_memory = std::min(in_memory, std::size_t(plan.blocks));
     return plan;

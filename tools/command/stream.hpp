@@ -24,7 +24,7 @@ struct stream_work {
     std::uint32_t threads;
 };
 
-/// How a job is cut into blocks.
+/// How a job is cut into blocks. Rows are those of the files' layouts, see job_shape::rows_per_unit.
 struct block_plan {
     std::int64_t rows = 0;
     std::int64_t rows_per_slab = 1; ///< rows that stand side by side in a file; a block ends where a slab does

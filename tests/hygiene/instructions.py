@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which x86 instructions lie above an ISA, judged by mnemonics and registers as objdump prints them (AT&T)."""
+import re
+
+LINE = re.compile(r"^ *[0-9a-f]+:[ \t]+(?:(?:lock|rep|repz|repnz|notrack|bnd|data16|cs|ds|es|ss|fs|gs|\{vex\}|\{evex\}) )*"
+                  r"([a-z][a-z0-9]*)[ \t]*(.*)$", re.MULTILINE)
+
+# Beyond x86-64: what is neither VEX-encoded nor in the baseline. (tzcnt is left out: without BMI it is `rep bsf`,
+# which compilers write for every CPU and which gives the same for operands that are not zero.)
+SSE3 = "addsubp[sd] haddp[sd] hsubp[sd] lddqu movddup movs[hl]dup fisttp[a-z]* monitor mwait"
+SSSE3 = "pshufb ph(add|sub)(w|d|sw) pmaddubsw pmulhrsw psign[bwd] palignr pabs[bwd]"
+SSE41 = ("blendv?p[sd] pblendvb pblendw dpp[sd] extractps insertps movntdqa mpsadbw packusdw pcmpeqq pextr[bdq] "
+         "pinsr[bdq] phminposuw pmaxs[bd] pmaxu[wd] pmins[bd] pminu[wd] pmov[sz]x[a-z]* pmuldq pmulld ptest "
+         "rounds?[sdp][sd]?")
+SSE42 = "pcmp[ei]str[im] pcmpgtq crc32[bwlq]? popcnt[wlq]?"
+CRYPTO = "aes[a-z0-9]* pclmul[a-z]* sha1[a-z0-9]* sha256[a-z0-9]* gf2p8[a-z]*"
+# In no ISA of the library: its flags do not name them and its CPU check does not ask for them.
+GENERAL = ("lzcnt[wlq]? andn[lq]? bextr[lq]? bls(i|r|msk)[lq]? bzhi[lq]? mulx[lq]? pdep[lq]? pext[lq]? rorx[lq]? "
+           "s(ar|hl|hr)x[lq]? movbe[wlq]? ad[co]x[lq]? cmpxchg16b extrq insertq movntss movntsd")
+FOREIGN = ("vaes[a-z0-9]* vpclmul[a-z]* vgf2p8[a-z]* vpdp[a-z]* vdpbf16ps vcvtne[a-z0-9]* vbcstne[a-z0-9]* vpmadd52[a-z]* "
+           "vpermb vperm[it]2b vpmultishiftqb vpcompress[bw] vpexpand[bw] vpsh[lr]dv?[wdq] vpopcnt[bwdq] vpshufbitqmb "
+           "vp2intersect[dq] vexp2p[sd] vrcp28[sp][sd] vrsqrt28[sp][sd] vp4dp[a-z]* v4fn?madd[sp]s v[a-z0-9]*sh "
+           "v(add|sub|mul|div|sqrt|max|min|cmp|rcp|rsqrt|reduce|rndscale|scalef|getexp|getmant|fpclass)ph "
+           "vfn?m(add|sub|addsub|subadd)[0-9]+ph vfc?m(add|ul)c[sp]h vcvtph2(psx|pd|u?dq|u?qq|u?w) vcvt[a-z0-9]+2phx? "
+           "vmovw vfn?m(add|sub)[sp][sd] vgather[a-z]*pf[a-z]* vscatterpf[a-z]* vgatherpf[a-z]* prefetchwt1 tdp[a-z0-9]* "
+           "tile[a-z]*")
+
+
+def matcher(*lists):
+    words = "|".join(" ".join(lists).split())
+    return re.compile(rf"(?:{words})$")
+
+
+ABOVE_SSE2 = matcher(SSE3, SSSE3, SSE41, SSE42, CRYPTO, GENERAL)
+VEX = re.compile(r"v(?!err$|erw$|mcall$|mmcall$)|k(mov|and|or|xor|xnor|not|add|shift|test|unpck)[a-z]*$")
+BEYOND_ALL = matcher(CRYPTO, GENERAL, FOREIGN)
+WITHIN = re.compile(r"vcvtps2ph$")  # F16C, whatever the lists above say
+HIGH_REGISTER = re.compile(r"%[xy]mm(1[6-9]|2\d|3[01])\b|%zmm|%k[0-7]\b")
+ANY_VECTOR_ABOVE = re.compile(r"%[yz]mm|%[k][0-7]\b|%xmm(1[6-9]|2\d|3[01])\b|%tmm")
+
+
+def lines(code):
+    return LINE.findall(code)
+
+
+def above_baseline(mnemonic, operands):
+    return bool(ABOVE_SSE2.match(mnemonic) or VEX.match(mnemonic) or ANY_VECTOR_ABOVE.search(operands))
+
+
+def above_avx2(mnemonic, operands):
+    return above_avx512(mnemonic, operands) or bool(HIGH_REGISTER.search(operands))
+
+
+def above_avx512(mnemonic, operands):
+    return bool(BEYOND_ALL.match(mnemonic)) and not WITHIN.match(mnemonic) or "%tmm" in operands
+
+
+CEILINGS = {"baseline": above_baseline, "sse2": above_baseline, "avx2": above_avx2, "avx512": above_avx512}
+
+
+def above(isa, code):
+    """The first instruction of each mnemonic above the ISA, as (mnemonic, text). Only x86 has a ceiling here."""
+    is_above = CEILINGS.get(isa)
+    if is_above is None or "elf64-x86-64" not in code:
+        return
+    seen = set()
+    for mnemonic, operands in lines(code):
+        if mnemonic not in seen and is_above(mnemonic, operands):
+            seen.add(mnemonic)
+            yield mnemonic, f"{mnemonic} {operands}".strip()
