@@ -10,12 +10,14 @@
 #include <cstdlib>
 #include <vector>
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names under which glibc keeps its own
 extern "C" {
 void *__libc_malloc(std::size_t);
 void *__libc_calloc(std::size_t, std::size_t);
 void *__libc_realloc(void *, std::size_t);
 void *__libc_memalign(std::size_t, std::size_t);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace {
 std::atomic<long> allocations{0};
