@@ -2,6 +2,7 @@
 // The one-line calls: a plan and an io on the stack.
 #include "arguments.hpp"
 #include "execute.hpp"
+#include "rows.hpp"
 #include "status.hpp"
 
 using namespace rownorm;
@@ -41,6 +42,12 @@ rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, in
     if (rows < 0)
         return fail(ROWNORM_INVALID_ARGUMENT, "rows is %lld; it must be at least 0", static_cast<long long>(rows));
     const int64_t row = n * bytes_of(type);
+    const bool plain = is_plain(p, rows, row, bytes_of(type));
+    if (plain && rows <= rows_per_tile(plan)) {
+        ApplyArguments to = arguments_of(plan, {p.x, row}, {p.y, row}, {p.w, 0}, {p.b, 0});
+        if (run_plain_tile(plan, to, rows))
+            return ROWNORM_OK;
+    }
     rownorm_io io; // field by field: clearing it first would cost more than all of these
     io.struct_size = sizeof io;
     io.flags = 0;
@@ -53,7 +60,7 @@ rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, in
     set(io.residual_out, p.residual, row);
     set(io.y, p.y, row);
     io.mean = io.rstd = nullptr;
-    if (is_plain(p, rows, row, bytes_of(type)))
+    if (plain)
         return run_batch(plan, io, rows);
     int64_t checked_rows = 0;
     const rownorm_status status = check_io(&plan, &io, &checked_rows);

@@ -4,14 +4,10 @@
 #pragma once
 
 #include "cursor.hpp"
+#include "rows.hpp"
 #include "scale.hpp"
 
 namespace rownorm {
-
-// Short rows are taken in tiles, so that the latency of one row's sum, root and division is hidden by the next
-// row's work; longer ones go one by one.
-constexpr int64_t kTile = 16;
-constexpr int64_t kTileElements = 256;
 
 struct Tile {
     double sums[kTile];

@@ -72,38 +72,38 @@ struct ApplyRow {
         return {multiply_add(t.a, g.a, s.a), multiply_add(t.b, g.b, s.b)};
     }
 
-    // The last pair of a row that ends inside one: a whole pair over elements that the loop did before, too. (a, b)
-    // is its x, read before anything was stored, so that y may be x. In a row shorter than a pair all is done on
-    // copies. Out of line, as it is done once a row; it makes the row again, so that the caller's stays in registers.
-    [[gnu::noinline]] static void edge(const ApplyArguments &arguments, int64_t r, vec a, vec b) {
-        ApplyRow row(arguments, r);
-        const int64_t n = arguments.n;
-        if (n >= width)
-            return Y::store(row.y + (n - width), row.at(n - width, {a, b}));
+    // A row shorter than a pair: on copies.
+    void run_short(int64_t n) {
         typename X::value x_copy[width] = {};
         typename W::value w_copy[width] = {}, b_copy[width] = {};
         for (int64_t i = 0; i < n; i++) {
-            x_copy[i] = row.x[i];
-            w_copy[i] = row.w ? row.w[i] : w_copy[i];
-            b_copy[i] = row.b ? row.b[i] : b_copy[i];
+            x_copy[i] = x[i];
+            w_copy[i] = w ? w[i] : w_copy[i];
+            b_copy[i] = b ? b[i] : b_copy[i];
         }
-        row.w = row.w ? w_copy : nullptr;
-        row.b = row.b ? b_copy : nullptr;
+        w = w ? w_copy : nullptr;
+        b = b ? b_copy : nullptr;
         typename Y::value y_copy[width];
-        Y::store(y_copy, row.at(0, X::load(x_copy)));
+        Y::store(y_copy, at(0, X::load(x_copy)));
         for (int64_t i = 0; i < n; i++)
-            row.y[i] = y_copy[i];
+            y[i] = y_copy[i];
     }
 
-    ROWNORM_INLINE void run_near(int64_t whole) const {
-#pragma GCC unroll 2
-        for (int64_t i = 0; i < whole; i += width)
-            Y::store(y + i, at(i, X::load(x + i)));
+    ROWNORM_INLINE void run_pair(int64_t i) const { Y::store(y + i, at(i, X::load(x + i))); }
+
+    ROWNORM_INLINE void run_near(int64_t n) const {
+        int64_t i = 0;
+        for (; i + 2 * width <= n; i += 2 * width) {
+            run_pair(i);
+            run_pair(i + width);
+        }
+        if (i + width <= n)
+            run_pair(i);
     }
 
     // The row comes from and goes to memory: fetch the next one meanwhile, and store around the caches.
-    ROWNORM_INLINE void run_far(int64_t whole, const char *next_x, const char *next_residual, bool stream) const {
-        for (int64_t i = 0; i < whole; i += width) {
+    ROWNORM_INLINE void run_far(int64_t n, const char *next_x, const char *next_residual, bool stream) const {
+        for (int64_t i = 0; i + width <= n; i += width) {
             const pair v = at(i, X::load(x + i));
             prefetch(next_x, i);
             if (next_residual)
@@ -121,23 +121,34 @@ struct ApplyRow {
     }
 };
 
+template <class Row>
+[[gnu::noinline]] void apply_short(const ApplyArguments &a) {
+    for (int64_t r = 0; r < a.rows; r++)
+        Row(a, r).run_short(a.n);
+}
+
 template <class X, class Y, class W, bool centred, Affine affine>
 void apply(const ApplyArguments &a) {
     using Row = ApplyRow<X, Y, W, centred, affine>;
     const bool far = kFarRows && affine != rownorm::kGeneral && a.next_x;
-    const int64_t n = a.n, whole = n - n % Row::width;
-    for (int64_t r = 0; r < a.rows; r++) {
+    const int64_t n = a.n, rows = a.rows, last = n - Row::width;
+    if (last < 0)
+        return apply_short<Row>(a);
+    const bool ragged = n % Row::width;
+    for (int64_t r = 0; r < rows; r++) {
         const Row row(a, r);
-        typename X::pair last{};
-        if (whole)
-            last = X::load(row.x + (n - Row::width));
+        // A row that ends inside a pair ends with a whole pair over elements that the loop does, too. It is made
+        // before anything is stored, so that y may be x.
+        typename X::pair end;
+        if (ragged)
+            end = row.at(last, X::load(row.x + last));
         if (far)
-            row.run_far(whole, a.next_x + r * a.x.stride, a.next_residual ? a.next_residual + r * a.x.stride : nullptr,
+            row.run_far(n, a.next_x + r * a.x.stride, a.next_residual ? a.next_residual + r * a.x.stride : nullptr,
                         a.stream);
         else
-            row.run_near(whole);
-        if (whole != n)
-            Row::edge(a, r, last.a, last.b);
+            row.run_near(n);
+        if (ragged)
+            Y::store(row.y + last, end);
     }
 }
 

@@ -107,7 +107,7 @@ ROWNORM_INLINE double fold(VD v) { return _mm_cvtsd_f64(_mm_add_sd(v, _mm_unpack
 ROWNORM_INLINE VF load_first(const float *p, int count) {
     if (count == 1)
         return _mm_load_ss(p);
-    const __m128 two = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double *>(p)));
+    const __m128 two = _mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(p)));
     return count == 2 ? two : _mm_movelh_ps(two, _mm_load_ss(p + 2));
 }
 ROWNORM_INLINE VD load_first(const double *p, int) { return _mm_load_sd(p); }
