@@ -29,7 +29,7 @@ struct Cursor {
         x = at(x, rows * x.stride);
         residual = at(residual, rows * residual.stride);
         residual_out = at(residual_out, rows * residual_out.stride);
-        const int64_t statistics = rows * (plan.x == kF64 ? 8 : 4);
+        const int64_t statistics = rows * (plan.is_f64 ? 8 : 4);
         mean = mean ? mean + statistics : nullptr;
         rstd = rstd ? rstd + statistics : nullptr;
         to.y = at(to.y, rows * to.y.stride);
@@ -54,7 +54,7 @@ public:
 
     void set(Cursor &c, int64_t row) const {
         c.kernels = io_.residual.data ? &plan_.added : &plan_.plain;
-        c.apply = c.kernels->apply[affine_of(plan_, io_.w.data, io_.b.data) * c.kernels->affine_step];
+        c.apply = c.kernels->apply_of(plan_, io_.w.data, io_.b.data);
         c.x = {io_.x.data, io_.x.stride_bytes[inner_]};
         c.residual = {io_.residual.data, io_.residual.stride_bytes[inner_]};
         c.residual_out = {io_.residual_out.data, io_.residual_out.stride_bytes[inner_]};
@@ -74,7 +74,7 @@ public:
 
 private:
     void go_to(Cursor &c, int64_t row) const {
-        const int64_t statistics = row * (plan_.x == kF64 ? 8 : 4);
+        const int64_t statistics = row * (plan_.is_f64 ? 8 : 4);
         c.mean = c.mean ? c.mean + statistics : nullptr;
         c.rstd = c.rstd ? c.rstd + statistics : nullptr;
         for (int d = inner_; d >= 0; d--) {

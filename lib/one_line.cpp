@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one-line calls: a plan and an io on the stack.
+// The one-line calls: small ones at once, others by a plan and an io on the stack.
 #include "arguments.hpp"
 #include "execute.hpp"
-#include "rows.hpp"
+#include "plain_tile.hpp"
 #include "status.hpp"
 
 using namespace rownorm;
@@ -15,10 +15,11 @@ struct Pointers {
     void *residual; // added to and written back
 };
 
-// What check_io() accepts of dense rows, seen in a few instructions; what this does not accept, it decides.
+constexpr uint64_t kSmall = uint64_t(1) << 26;
+
+// What check_io() accepts of dense rows without a residual, seen in a few instructions.
 bool is_plain(const Pointers &p, int64_t rows, int64_t row_bytes, int64_t element_bytes) {
-    constexpr uint64_t small = uint64_t(1) << 26;
-    if (!p.x || !p.y || p.residual || uint64_t(rows - 1) >= small || uint64_t(row_bytes) >= small)
+    if (!p.x || !p.y || p.residual)
         return false;
     const auto x = reinterpret_cast<uintptr_t>(p.x), y = reinterpret_cast<uintptr_t>(p.y);
     const auto w = reinterpret_cast<uintptr_t>(p.w), b = reinterpret_cast<uintptr_t>(p.b);
@@ -28,40 +29,48 @@ bool is_plain(const Pointers &p, int64_t rows, int64_t row_bytes, int64_t elemen
     return x_apart && w_apart && b_apart && !((bits & uint64_t(element_bytes - 1)) | bits >> 62);
 }
 
-template <class Tensor, class Data>
-void set(Tensor &tensor, Data *data, int64_t stride) {
-    tensor.data = data;
-    tensor.stride_bytes[0] = tensor.stride_bytes[1] = 0;
-    tensor.stride_bytes[2] = stride;
+// A float as it is, for a caller whose state takes subnormal numbers for 0.
+double as_double(float v) {
+    const auto bits = __builtin_bit_cast(uint32_t, v);
+    if (bits << 1 >= 0x01000000)
+        return double(v);
+    const double magnitude = double(bits & 0x7fffffff) * 0x1p-149;
+    return bits >> 31 ? -magnitude : magnitude;
+}
+
+// A small call with nothing to object to, without a plan and an io. False if it is to be taken the long way.
+bool run_small(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
+    const Isa *isa = default_isa();
+    const int64_t row = n * bytes_of(type);
+    if (!isa || uint64_t(n - 1) >= kSmall || uint64_t(rows - 1) >= uint64_t(rows_per_tile(n)) ||
+        __builtin_bit_cast(uint32_t, eps) >= 0x7f800000 || !is_plain(p, rows, row, bytes_of(type)))
+        return false;
+    const Formula formula{op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, n, n, as_double(eps), -0.0, Count(n)};
+    const RowKernels kernels = kernels_of(*isa, op == ROWNORM_LAYER_NORM, type, type, type);
+    return run_plain_tile(formula, kernels, {p.x, row}, {p.y, row}, {p.w, 0}, {p.b, 0}, rows);
 }
 
 rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
+    static constexpr rownorm_type names[] = {ROWNORM_F32, ROWNORM_F16, ROWNORM_BF16};
+    if (run_small(op, type, p, rows, n, eps))
+        return ROWNORM_OK;
+    rownorm_descriptor d = {};
+    d.struct_size = sizeof d;
+    d.op = op;
+    d.x_type = names[type];
+    d.n = n;
+    d.eps = as_double(eps);
     Plan plan;
-    if (const rownorm_status status = make_plan(plan, op, type, n, eps))
+    if (const rownorm_status status = make_plan(plan, &d))
         return status;
     if (rows < 0)
         return fail(ROWNORM_INVALID_ARGUMENT, "rows is %lld; it must be at least 0", static_cast<long long>(rows));
-    const int64_t row = n * bytes_of(type);
-    const bool plain = is_plain(p, rows, row, bytes_of(type));
-    if (plain && rows <= rows_per_tile(plan)) {
-        ApplyArguments to = arguments_of(plan, {p.x, row}, {p.y, row}, {p.w, 0}, {p.b, 0});
-        if (run_plain_tile(plan, to, rows))
-            return ROWNORM_OK;
-    }
-    rownorm_io io; // field by field: clearing it first would cost more than all of these
-    io.struct_size = sizeof io;
-    io.flags = 0;
-    io.extent[0] = io.extent[1] = 1;
-    io.extent[2] = rows;
-    set(io.x, p.x, row);
-    set(io.residual, p.residual, row);
-    set(io.w, p.w, 0);
-    set(io.b, p.b, 0);
-    set(io.residual_out, p.residual, row);
-    set(io.y, p.y, row);
-    io.mean = io.rstd = nullptr;
-    if (plain)
-        return run_batch(plan, io, rows);
+    rownorm_io io = rownorm_dense_io(&d, rows);
+    io.x.data = p.x;
+    io.residual.data = io.residual_out.data = p.residual;
+    io.w.data = p.w;
+    io.b.data = p.b;
+    io.y.data = p.y;
     int64_t checked_rows = 0;
     const rownorm_status status = check_io(&plan, &io, &checked_rows);
     return status || !rows ? status : run_batch(plan, io, rows);

@@ -96,18 +96,6 @@ rownorm_status partial_count(const rownorm_descriptor &d, int64_t &k) {
     return ROWNORM_OK;
 }
 
-void choose(RowKernels &rows, const Plan &plan, Type type) {
-    const KernelTable &kernels = plan.isa->kernels;
-    const bool centred = plan.op == ROWNORM_LAYER_NORM;
-    rows.type = type;
-    rows.sum = centred ? kernels.statistics->sum[type] : kernels.statistics->sum_squares[type];
-    rows.centred = kernels.statistics->centred[type];
-    const bool f64 = type == kF64;
-    rows.apply = f64 ? &kernels.apply_f64->apply[centred][kNone]
-                     : &kernels.apply[type]->apply[centred][kNone][plan.y][plan.weight];
-    rows.affine_step = f64 ? 1 : kHalfAndF32Types * kHalfAndF32Types;
-}
-
 void choose_kernels(Plan &plan) {
     const ResidualKernels &residual = *plan.isa->kernels.residual;
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
@@ -120,20 +108,16 @@ void choose_kernels(Plan &plan) {
     plan.weight_bytes = plan.n * bytes_of(plan.weight);
     plan.misaligned = uint64_t((bytes_of(plan.x) | bytes_of(plan.y) | bytes_of(plan.weight)) - 1); // powers of two
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
-    choose(plan.plain, plan, plan.x);
-    choose(plan.added, plan, plan.residual);
+    plan.plain = kernels_of(*plan.isa, centred, plan.x, plan.y, plan.weight);
+    plan.added = kernels_of(*plan.isa, centred, plan.residual, plan.y, plan.weight);
 }
 
 void set_numbers(Plan &plan, double eps, double weight_offset) {
+    plan.is_f64 = plan.x == kF64;
     plan.eps = plan.x == kF64 ? eps : double(float(eps));
     plan.weight_offset = plan.x == kF64 ? weight_offset : double(float(weight_offset));
     if (plan.weight_offset == 0)
-        plan.weight_offset = -0.0; // the one number that leaves every w as it is, -0 too
-}
-
-// A float, from its bits, for a caller whose state takes subnormal numbers for 0.
-double as_double(uint32_t bits) {
-    return bits < 0x00800000 ? double(bits) * 0x1p-149 : double(__builtin_bit_cast(float, bits));
+        plan.weight_offset = -0.0;
 }
 
 } // namespace
@@ -168,35 +152,6 @@ rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexc
     plan.weight = kType[d.weight_type ? d.weight_type : d.x_type];
     set_numbers(plan, d.eps, d.weight_offset);
     choose_kernels(plan);
-    return ROWNORM_OK;
-}
-
-rownorm_status make_plan(Plan &plan, rownorm_op op, Type type, int64_t n, float eps) noexcept {
-    if (const rownorm_status status = check_n(n, kF32))
-        return status;
-    const uint32_t eps_bits = __builtin_bit_cast(uint32_t, eps);
-    if (eps_bits >= 0x7f800000 && eps_bits != 0x80000000)
-        return fail(ROWNORM_INVALID_ARGUMENT, "eps is %g; it must be finite and at least 0", double(eps));
-    plan.isa = default_isa();
-    if (!plan.isa)
-        return ROWNORM_INVALID_ARGUMENT;
-    plan.op = op;
-    plan.l2_eps = ROWNORM_L2_EPS_MAX;
-    plan.round = ROWNORM_ROUND_ONCE;
-    plan.max_threads = 0;
-    plan.n = plan.k = n;
-    plan.elements = Count(n);
-    plan.x = plan.residual = plan.y = plan.weight = type;
-    plan.eps = as_double(eps_bits & 0x7fffffff);
-    plan.weight_offset = -0.0;
-    // choose_kernels() where all types are one: a tiny call would feel the difference.
-    plan.x_bytes = plan.y_bytes = plan.weight_bytes = n * bytes_of(type);
-    plan.misaligned = uint64_t(bytes_of(type) - 1);
-    plan.most_bytes = 4 * plan.x_bytes;
-    const ResidualKernels &residual = *plan.isa->kernels.residual;
-    plan.add = (op == ROWNORM_LAYER_NORM ? residual.add_sum : residual.add_sum_squares)[type][type];
-    choose(plan.plain, plan, type);
-    plan.added = plan.plain;
     return ROWNORM_OK;
 }
 

@@ -19,6 +19,24 @@ inline double operator/(double sum, const Count &count) {
     return count.inverse != 0 ? sum * count.inverse : sum / count.value;
 }
 
+// What is computed of a row, in numbers as the arithmetic uses them.
+struct Formula {
+    rownorm_op op;
+    rownorm_l2_eps l2_eps;
+    uint32_t round;
+    bool is_f64;
+    int64_t n, k;
+    double eps, weight_offset; // -0.0 for no offset: the one number that leaves every w as it is, -0 too
+    Count elements;            // k
+};
+
+// The kind of kernel that serves a gain and a bias, either of which may be absent.
+constexpr Affine affine_of(const Formula &formula, bool gain, bool bias) {
+    if (formula.round || (bias && !gain))
+        return kGeneral;
+    return bias ? kGainBias : gain ? kGain : kNone;
+}
+
 // How the rows that are normalised (x, or x + residual in the residual's type) are read.
 struct RowKernels {
     Type type;
@@ -26,19 +44,17 @@ struct RowKernels {
     CentredKernel centred;
     const ApplyKernel *apply; // that of kNone; the others follow at this distance
     int64_t affine_step;
+
+    ApplyKernel apply_of(const Formula &formula, bool gain, bool bias) const {
+        return apply[affine_of(formula, gain, bias) * affine_step];
+    }
 };
 
 } // namespace rownorm
 
-struct rownorm_plan {
+struct rownorm_plan : rownorm::Formula {
     const rownorm::Isa *isa;
-    rownorm_op op;
-    rownorm_l2_eps l2_eps;
-    uint32_t round;
     uint32_t max_threads;
-    int64_t n, k;
-    double eps, weight_offset; // as the arithmetic uses them
-    rownorm::Count elements;   // k
     rownorm::Type x, residual, y, weight;
     int64_t x_bytes, y_bytes, weight_bytes; // of a row
     int64_t most_bytes;                     // that a row reads and writes, with a residual written back
@@ -53,17 +69,17 @@ using Plan = rownorm_plan;
 
 constexpr int64_t bytes_of(Type type) { return type == kF64 ? 8 : type == kF32 ? 4 : 2; }
 
-// The kind of kernel that serves a gain and a bias, either of which may be absent.
-constexpr Affine affine_of(const Plan &plan, bool gain, bool bias) {
-    if (plan.round || (bias && !gain))
-        return kGeneral;
-    return bias ? kGainBias : gain ? kGain : kNone;
-}
-
 // Checks a descriptor and makes a plan of it.
 rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexcept;
 
-// The plan of a one-line call: one type, default ISA, n >= 1 and eps checked here.
-rownorm_status make_plan(Plan &plan, rownorm_op op, Type type, int64_t n, float eps) noexcept;
+// The kernels of an ISA for rows of a type.
+inline RowKernels kernels_of(const Isa &isa, bool centred, Type x, Type y, Type weight) {
+    const StatisticsKernels &statistics = *isa.kernels.statistics;
+    const SumKernel sum = centred ? statistics.sum[x] : statistics.sum_squares[x];
+    if (x == kF64)
+        return {x, sum, statistics.centred[x], isa.kernels.apply_f64->apply[centred], 1};
+    constexpr int64_t step = kHalfAndF32Types * kHalfAndF32Types;
+    return {x, sum, statistics.centred[x], &isa.kernels.apply[x]->apply[centred][kNone][y][weight], step};
+}
 
 } // namespace rownorm

@@ -57,15 +57,6 @@ void redo(const Plan &plan, Cursor &c, const void *s, const Scale &usual, double
     }
 }
 
-// What the rows of a tile, which are in memory at `s` and their sums in t.sums, are scaled by. True if all fit.
-bool close_tile(const Plan &plan, CentredKernel centred, Rows s, int64_t rows, Tile &t) {
-    if (plan.op != ROWNORM_LAYER_NORM)
-        return close_squares(plan, rows, t);
-    estimate_means(plan, rows, t);
-    centred(s, rows, plan.n, t.centre, t.sums, t.squares);
-    return close_centred(plan, rows, t);
-}
-
 // Closes and writes the tile, whose rows are in memory at `s` and their sums in t.sums.
 void finish_tile(const Plan &plan, Cursor &c, Rows s, int64_t rows, Tile &t) {
     if (__builtin_expect(!close_tile(plan, c.kernels->centred, s, rows, t), 0))
@@ -99,7 +90,7 @@ void run_tile(const Plan &plan, Cursor &c, int64_t rows) {
 }
 
 void run_segment(const Plan &plan, Cursor &c, int64_t rows, const Strategy &strategy) {
-    const int64_t tile = rows_per_tile(plan);
+    const int64_t tile = rows_per_tile(plan.n);
     for (; rows > tile; rows -= tile) {
         if (strategy.fetch_next) {
             c.to.next_x = static_cast<const char *>(at(c.x, tile * c.x.stride).data);
@@ -114,37 +105,25 @@ void run_segment(const Plan &plan, Cursor &c, int64_t rows, const Strategy &stra
     run_tile(plan, c, rows);
 }
 
-// Rows that lie along the innermost dimension, without a residual and statistics, and not more than a tile.
-bool is_plain_tile(const Plan &plan, const rownorm_io &io, int64_t rows) {
-    return rows <= rows_per_tile(plan) && io.extent[0] == 1 && io.extent[1] == 1 && rows > 0 && !io.residual.data &&
-           !io.mean && !io.rstd;
+// True if the rows were such a tile, and are done.
+bool run_if_plain_tile(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) {
+    const int64_t rows = end - begin;
+    if (rows > rows_per_tile(plan.n) || rows <= 0 || io.extent[0] != 1 || io.extent[1] != 1 || io.residual.data ||
+        io.mean || io.rstd)
+        return false;
+    const auto from_begin = [begin](const auto &tensor) {
+        return at(Rows{tensor.data, tensor.stride_bytes[2]}, begin * tensor.stride_bytes[2]);
+    };
+    return run_plain_tile(plan, plan.plain, from_begin(io.x),
+                          at(MutableRows{io.y.data, io.y.stride_bytes[2]}, begin * io.y.stride_bytes[2]),
+                          from_begin(io.w), from_begin(io.b), rows);
 }
 
 } // namespace
 
-bool run_plain_tile(const Plan &plan, ApplyArguments &to, int64_t rows) noexcept {
-    const DefaultFloatState state;
-    Tile t(rows);
-    plan.plain.sum(to.x, rows, plan.k, t.sums);
-    if (!close_tile(plan, plan.plain.centred, to.x, rows, t))
-        return false;
-    to.rows = rows;
-    to.scale = t.scale;
-    plan.plain.apply[affine_of(plan, to.w.data, to.b.data) * plan.plain.affine_step](to);
-    return true;
-}
-
 void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begin, int64_t end) noexcept {
-    if (is_plain_tile(plan, io, end - begin)) {
-        ApplyArguments to = arguments_of(plan, {io.x.data, io.x.stride_bytes[2]}, {io.y.data, io.y.stride_bytes[2]},
-                                         {io.w.data, io.w.stride_bytes[2]}, {io.b.data, io.b.stride_bytes[2]});
-        to.x = at(to.x, begin * to.x.stride);
-        to.y = at(to.y, begin * to.y.stride);
-        to.w = at(to.w, begin * to.w.stride);
-        to.b = at(to.b, begin * to.b.stride);
-        if (run_plain_tile(plan, to, end - begin))
-            return;
-    }
+    if (run_if_plain_tile(plan, io, begin, end))
+        return;
     const DefaultFloatState state;
     const Segments segments(plan, io);
     const Strategy strategy = choose_strategy(plan, io, rows);

@@ -15,12 +15,12 @@ struct Root {
 
 // RMSNorm and L2Norm: from the sum of squares. `outer_eps` is eps in the unit of x, `eps` in that of x^2:
 // they differ only where a row was rescaled. NaN is never hidden: each max keeps its first argument then.
-inline Root root_of_squares(const Plan &plan, double sum, double eps, double outer_eps) {
-    if (plan.op == ROWNORM_RMS_NORM) {
-        const double v = sum / plan.elements + eps;
+inline Root root_of_squares(const Formula &formula, double sum, double eps, double outer_eps) {
+    if (formula.op == ROWNORM_RMS_NORM) {
+        const double v = sum / formula.elements + eps;
         return {v, 1.0 / __builtin_sqrt(v)};
     }
-    switch (plan.l2_eps) {
+    switch (formula.l2_eps) {
     case ROWNORM_L2_EPS_ADD:
         return {sum, 1.0 / (__builtin_sqrt(sum) + outer_eps)};
     case ROWNORM_L2_EPS_INSIDE:
@@ -37,8 +37,8 @@ inline Root root_of_squares(const Plan &plan, double sum, double eps, double out
 }
 
 // LayerNorm: from the sums of d = x - m and of d^2, m being the first estimate of the mean.
-inline Root root_of_variance(const Plan &plan, double sum, double squares, double eps) {
-    const Count &n = plan.elements; // k is n for LayerNorm
+inline Root root_of_variance(const Formula &formula, double sum, double squares, double eps) {
+    const Count &n = formula.elements; // k is n for LayerNorm
     const double variance = (squares - sum * sum / n) / n;
     const double v = (variance < 0 ? 0 : variance) + eps;
     return {v, 1.0 / __builtin_sqrt(v)};

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cursor.hpp"
-#include "rows.hpp"
+#include "plain_tile.hpp"
 #include "scale.hpp"
 
 namespace rownorm {
@@ -25,60 +25,69 @@ struct Tile {
 };
 
 // f32 arithmetic takes a statistic as an f32.
-inline double as_computed(const Plan &plan, double v) { return plan.x == kF64 ? v : double(float(v)); }
+inline double as_computed(const Formula &formula, double v) { return formula.is_f64 ? v : double(float(v)); }
 
-inline bool is_large_enough(const Plan &plan, double root_argument) {
-    return !(root_argument < (plan.x == kF64 ? 0x1p-900 : 0x1p-100)); // else underflow may have cost digits
+inline bool is_large_enough(const Formula &formula, double root_argument) {
+    return !(root_argument < (formula.is_f64 ? 0x1p-900 : 0x1p-100)); // else underflow may have cost digits
 }
 
 // Closes RMSNorm and L2Norm rows from t.sums. True if all rows fit.
-inline bool close_squares(const Plan &plan, int64_t rows, Tile &t) {
+inline bool close_squares(const Formula &formula, int64_t rows, Tile &t) {
     bool all_fit = true;
     for (int64_t r = 0; r < rows; r++) {
-        const Root root = root_of_squares(plan, t.sums[r], plan.eps, plan.eps);
-        t.scale[r].rstd = as_computed(plan, root.factor);
-        t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(plan, root.argument);
+        const Root root = root_of_squares(formula, t.sums[r], formula.eps, formula.eps);
+        t.scale[r].rstd = as_computed(formula, root.factor);
+        t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(formula, root.argument);
         all_fit &= t.fits[r];
     }
     return all_fit;
 }
 
 // LayerNorm's first estimate of the mean, from t.sums, which are then cleared for the centred sums.
-inline void estimate_means(const Plan &plan, int64_t rows, Tile &t) {
+inline void estimate_means(const Formula &formula, int64_t rows, Tile &t) {
     for (int64_t r = 0; r < rows; r++) {
         t.fits[r] = is_finite_number(t.sums[r]);
-        t.centre[r] = as_computed(plan, t.sums[r] / plan.elements);
+        t.centre[r] = as_computed(formula, t.sums[r] / formula.elements);
         t.sums[r] = t.squares[r] = 0;
     }
 }
 
 // Closes LayerNorm rows from the centred sums. True if all rows fit.
-inline bool close_centred(const Plan &plan, int64_t rows, Tile &t) {
+inline bool close_centred(const Formula &formula, int64_t rows, Tile &t) {
     bool all_fit = true;
     for (int64_t r = 0; r < rows; r++) {
-        const Root root = root_of_variance(plan, t.sums[r], t.squares[r], plan.eps);
-        const double delta = t.sums[r] / plan.elements;
+        const Root root = root_of_variance(formula, t.sums[r], t.squares[r], formula.eps);
+        const double delta = t.sums[r] / formula.elements;
         t.mean[r] = t.centre[r] + delta;
-        t.scale[r] = {t.centre[r], as_computed(plan, delta), as_computed(plan, root.factor)};
+        t.scale[r] = {t.centre[r], as_computed(formula, delta), as_computed(formula, root.factor)};
         t.fits[r] = t.fits[r] && is_finite_number(t.sums[r]) && is_finite_number(t.squares[r]) &&
-                    is_large_enough(plan, root.argument);
+                    is_large_enough(formula, root.argument);
         all_fit &= t.fits[r];
     }
     return all_fit;
 }
 
-inline void put_statistic(const Plan &plan, char *to, int64_t row, double v) {
+// What the rows of a tile, which are in memory at `s` and their sums in t.sums, are scaled by. True if all fit.
+inline bool close_tile(const Formula &formula, CentredKernel centred, Rows s, int64_t rows, Tile &t) {
+    if (formula.op != ROWNORM_LAYER_NORM)
+        return close_squares(formula, rows, t);
+    estimate_means(formula, rows, t);
+    centred(s, rows, formula.n, t.centre, t.sums, t.squares);
+    return close_centred(formula, rows, t);
+}
+
+inline void put_statistic(const Formula &formula, char *to, int64_t row, double v) {
     if (!to)
         return;
-    if (plan.x == kF64)
+    if (formula.is_f64)
         reinterpret_cast<double *>(to)[row] = v;
     else
         reinterpret_cast<float *>(to)[row] = float(v);
 }
 
-inline void put_statistics(const Plan &plan, const Cursor &c, int64_t row, double mean, double rstd) {
-    put_statistic(plan, c.mean, row, mean);
-    put_statistic(plan, c.rstd, row, rstd);
+inline void put_statistics(const Formula &formula, const Cursor &c, int64_t row, double mean, double rstd) {
+    put_statistic(formula, c.mean, row, mean);
+    put_statistic(formula, c.rstd, row, rstd);
 }
 
 } // namespace rownorm

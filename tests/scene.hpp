@@ -40,6 +40,15 @@ public:
         io.rstd = at(7);
     }
 
+    /// As most calls are: one dimension of rows, no residual, no statistics.
+    void make_plain() {
+        io.extent[0] = io.extent[1] = 1;
+        io.extent[2] = rows;
+        io.residual = {};
+        io.residual_out = {};
+        io.mean = io.rstd = nullptr;
+    }
+
     unsigned char *at(std::int64_t tensor) { return bytes.data() + tensor * tensor_bytes; }
 
     std::vector<unsigned char> bytes;

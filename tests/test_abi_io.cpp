@@ -146,6 +146,55 @@ TEST_SUITE("ABI: io") {
         check_refused(scene, {"overflow"});
     }
 
+    TEST_CASE("the same for calls of the plainest kind") {
+        const Broken list[] = {
+            {"x", "NULL", "required", [](Scene &s) { s.io.x.data = nullptr; }},
+            {"y", "NULL", "required", [](Scene &s) { s.io.y.data = nullptr; }},
+            {"residual_out", "NULL", "sum", [](Scene &s) { s.io.residual_out.data = s.at(4); }},
+            {"flags", "0x4", "must be 0", [](Scene &s) { s.io.flags = 4; }},
+            {"x", "0x", "multiple", [](Scene &s) { s.io.x.data = s.at(0) + 1; }},
+            {"y", "0x", "multiple", [](Scene &s) { s.io.y.data = s.at(5) + 2; }},
+            {"w", "0x", "multiple", [](Scene &s) { s.io.w.data = s.at(2) + 2; }},
+            {"b", "0x", "multiple", [](Scene &s) { s.io.b.data = s.at(3) + 1; }},
+            {"x.stride_bytes[2]", "-80", "at least 0", [](Scene &s) { s.io.x.stride_bytes[2] = -80; }},
+            {"y.stride_bytes[2]", "-80", "at least 0", [](Scene &s) { s.io.y.stride_bytes[2] = -80; }},
+            {"w.stride_bytes[2]", "-4", "at least 0", [](Scene &s) { s.io.w.stride_bytes[2] = -4; }},
+            {"b.stride_bytes[2]", "-64", "at least 0", [](Scene &s) { s.io.b.stride_bytes[2] = -64; }},
+            {"x.stride_bytes[2]", "81", "multiple", [](Scene &s) { s.io.x.stride_bytes[2] = 81; }},
+            {"y.stride_bytes[2]", "82", "multiple", [](Scene &s) { s.io.y.stride_bytes[2] = 82; }},
+            {"w.stride_bytes[2]", "3", "multiple", [](Scene &s) { s.io.w.stride_bytes[2] = 3; }},
+            {"extent[2]", "-1", "at least 0", [](Scene &s) { s.io.extent[2] = -1; }},
+            {"extent[2]", "-9223372036854775808", "at least 0", [](Scene &s) { s.io.extent[2] = INT64_MIN; }},
+            {"extent", "4611686018427387904", "overflow", [](Scene &s) { s.io.extent[2] = huge; }},
+            {"x.stride_bytes[2]", "4611686018427387904", "overflow", [](Scene &s) { s.io.x.stride_bytes[2] = huge; }},
+            {"y.stride_bytes[2]", "9223372036854775804", "overflow",
+             [](Scene &s) { s.io.y.stride_bytes[2] = INT64_MAX - 3; }},
+            {"x", "0xfffffffffffffff0", "overflow",
+             [](Scene &s) { s.io.x.data = reinterpret_cast<void *>(UINTPTR_MAX - 15); }},
+            {"y", "x", "disjoint", [](Scene &s) { s.io.y.data = s.at(0) + 4; }},
+            {"y", "x", "disjoint",
+             [](Scene &s) {
+                 s.io.y = {s.at(0), {0, 0, 84}};
+             }},
+            {"y", "x", "disjoint", [](Scene &s) { s.io.y.data = s.at(0) + Scene::row_bytes; }},
+            {"y", "w", "disjoint", [](Scene &s) { s.io.w.data = s.at(5) + 4; }},
+            {"y", "b", "disjoint", [](Scene &s) { s.io.b.data = s.at(6) - 20; }},
+            {"y", "stride", "must not overlap", [](Scene &s) { s.io.y.stride_bytes[2] = 60; }},
+            {"y", "stride", "must not overlap", [](Scene &s) { s.io.y.stride_bytes[2] = 0; }},
+        };
+        for (const Broken &broken : list) {
+            CAPTURE(broken.argument);
+            CAPTURE(broken.value);
+            Scene scene;
+            scene.make_plain();
+            broken.edit(scene);
+            check_refused(scene, {broken.argument, broken.value, broken.rule});
+        }
+        Scene scene;
+        scene.make_plain();
+        check_accepted(scene);
+    }
+
     TEST_CASE("strides of dimensions with one row do not matter") {
         Scene scene;
         scene.io.extent[0] = scene.io.extent[1] = 1;

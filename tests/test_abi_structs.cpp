@@ -13,7 +13,8 @@ namespace {
 template <class Struct>
 class Versioned {
 public:
-    Versioned(const Struct &value, std::size_t size) : memory_(size < 8 ? 8 : size, Guard::page_after) {
+    Versioned(const Struct &value, std::size_t size)
+        : memory_(std::max<std::size_t>((size + 7) / 8 * 8, 8), Guard::page_after) {
         std::memset(memory_.data(), 0, memory_.size());
         std::memcpy(memory_.data(), &value, std::min(memory_.size(), sizeof value));
         get()->struct_size = static_cast<std::uint32_t>(size);
