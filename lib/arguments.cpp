@@ -173,7 +173,7 @@ private:
 // end. What it does not accept may be just as valid: the full check decides, and finds the words.
 class Glance {
 public:
-    Glance(const Plan &plan, const rownorm_io &io) : plan_(plan), io_(io), steps_(uint64_t(io.extent[2] - 1)) {}
+    Glance(const Plan &plan, const rownorm_io &io) : plan_(plan), io_(io), steps_(uint64_t(io.extent[2]) - 1) {}
 
     bool accepts() {
         if ((io_.extent[0] ^ 1) | (io_.extent[1] ^ 1) || steps_ >= kSmall || uint64_t(plan_.n) >= kSmall)

@@ -41,9 +41,11 @@ double as_double(float v) {
 // A small call with nothing to object to, without a plan and an io. False if it is to be taken the long way.
 bool run_small(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
     const Isa *isa = default_isa();
+    if (!isa || uint64_t(n) - 1 >= kSmall || uint64_t(rows) - 1 >= uint64_t(rows_per_tile(n)) ||
+        __builtin_bit_cast(uint32_t, eps) >= 0x7f800000)
+        return false;
     const int64_t row = n * bytes_of(type);
-    if (!isa || uint64_t(n - 1) >= kSmall || uint64_t(rows - 1) >= uint64_t(rows_per_tile(n)) ||
-        __builtin_bit_cast(uint32_t, eps) >= 0x7f800000 || !is_plain(p, rows, row, bytes_of(type)))
+    if (!is_plain(p, rows, row, bytes_of(type)))
         return false;
     const Formula formula{op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, n, n, as_double(eps), -0.0, Count(n)};
     const RowKernels kernels = kernels_of(*isa, op == ROWNORM_LAYER_NORM, type, type, type);
