@@ -31,15 +31,31 @@ inline bool is_large_enough(const Formula &formula, double root_argument) {
     return !(root_argument < (formula.is_f64 ? 0x1p-900 : 0x1p-100)); // else underflow may have cost digits
 }
 
+inline bool close_row(const Formula &formula, const Root &root, int64_t r, Tile &t) {
+    t.scale[r].rstd = as_computed(formula, root.factor);
+    return t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(formula, root.argument);
+}
+
+// RMSNorm: several rows' roots and divisions by vectors, which the loops below become.
+[[gnu::noinline]] inline bool close_means_of_squares(const Formula &formula, int64_t rows, Tile &t) {
+    double argument[kTile], factor[kTile];
+    for (int64_t r = 0; r < rows; r++)
+        argument[r] = t.sums[r] / formula.elements + formula.eps;
+    for (int64_t r = 0; r < rows; r++)
+        factor[r] = 1.0 / __builtin_sqrt(argument[r]);
+    bool all_fit = true;
+    for (int64_t r = 0; r < rows; r++)
+        all_fit &= close_row(formula, {argument[r], factor[r]}, r, t);
+    return all_fit;
+}
+
 // Closes RMSNorm and L2Norm rows from t.sums. True if all rows fit.
 inline bool close_squares(const Formula &formula, int64_t rows, Tile &t) {
+    if (rows > 1 && formula.op == ROWNORM_RMS_NORM)
+        return close_means_of_squares(formula, rows, t);
     bool all_fit = true;
-    for (int64_t r = 0; r < rows; r++) {
-        const Root root = root_of_squares(formula, t.sums[r], formula.eps, formula.eps);
-        t.scale[r].rstd = as_computed(formula, root.factor);
-        t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(formula, root.argument);
-        all_fit &= t.fits[r];
-    }
+    for (int64_t r = 0; r < rows; r++)
+        all_fit &= close_row(formula, root_of_squares(formula, t.sums[r], formula.eps, formula.eps), r, t);
     return all_fit;
 }
 

@@ -22,13 +22,26 @@ struct ApplyRow {
     const typename X::value *x;
     typename Y::value *y;
     const typename W::value *w, *b;
-    vec mean, delta, rstd, offset;
-    uint32_t round;
+    vec mean, delta, rstd;
+    const vec offset;
+    const uint32_t round;
 
-    ROWNORM_INLINE ApplyRow(const ApplyArguments &a, int64_t r)
-        : x(row_of<X>(a.x, r)), y(row_of<Y>(a.y, r)), w(row_of<W>(a.w, r)), b(row_of<W>(a.b, r)),
-          mean(scalar(a.scale[r].mean)), delta(scalar(a.scale[r].delta)), rstd(scalar(a.scale[r].rstd)),
-          offset(scalar(a.weight_offset)), round(a.round) {}
+    ROWNORM_INLINE explicit ApplyRow(const ApplyArguments &a)
+        : x(row_of<X>(a.x, 0)), y(row_of<Y>(a.y, 0)), w(row_of<W>(a.w, 0)), b(row_of<W>(a.b, 0)), mean(scalar(0)),
+          delta(scalar(0)), rstd(scalar(0)), offset(scalar(a.weight_offset)), round(a.round) {}
+
+    ROWNORM_INLINE void scale_by(const rownorm::Scale &scale) {
+        mean = vec(scalar(scale.mean));
+        delta = vec(scalar(scale.delta));
+        rstd = vec(scalar(scale.rstd));
+    }
+
+    ROWNORM_INLINE void advance(int64_t x_stride, int64_t y_stride, int64_t w_stride, int64_t b_stride) {
+        x = row_of<X>({x, x_stride}, 1);
+        y = row_of<Y>(rownorm::MutableRows{y, y_stride}, 1);
+        w = row_of<W>({w, w_stride}, 1);
+        b = row_of<W>({b, b_stride}, 1);
+    }
 
     ROWNORM_INLINE vec normalise(vec v) const { return (centred ? (v - mean) - delta : v) * rstd; }
 
@@ -123,32 +136,41 @@ struct ApplyRow {
 
 template <class Row>
 [[gnu::noinline]] void apply_short(const ApplyArguments &a) {
-    for (int64_t r = 0; r < a.rows; r++)
-        Row(a, r).run_short(a.n);
+    Row row(a);
+    for (int64_t r = 0; r < a.rows; r++) {
+        Row copy = row;
+        copy.scale_by(a.scale[r]);
+        copy.run_short(a.n);
+        row.advance(a.x.stride, a.y.stride, a.w.stride, a.b.stride);
+    }
 }
 
 template <class X, class Y, class W, bool centred, Affine affine>
 void apply(const ApplyArguments &a) {
     using Row = ApplyRow<X, Y, W, centred, affine>;
     const bool far = kFarRows && affine != rownorm::kGeneral && a.next_x;
-    const int64_t n = a.n, rows = a.rows, last = n - Row::width;
+    const int64_t n = a.n, last = n - Row::width;
     if (last < 0)
         return apply_short<Row>(a);
     const bool ragged = n % Row::width;
-    for (int64_t r = 0; r < rows; r++) {
-        const Row row(a, r);
+    // Copies, as y might be where the arguments are, for all that the compiler knows.
+    const int64_t x_stride = a.x.stride, y_stride = a.y.stride, w_stride = a.w.stride, b_stride = a.b.stride;
+    const rownorm::Scale *scale = a.scale, *const end_of_rows = scale + a.rows;
+    Row row(a);
+    for (int64_t ahead = 0; scale != end_of_rows; ahead += x_stride) {
+        row.scale_by(*scale++);
         // A row that ends inside a pair ends with a whole pair over elements that the loop does, too. It is made
         // before anything is stored, so that y may be x.
         typename X::pair end;
         if (ragged)
             end = row.at(last, X::load(row.x + last));
         if (far)
-            row.run_far(n, a.next_x + r * a.x.stride, a.next_residual ? a.next_residual + r * a.x.stride : nullptr,
-                        a.stream);
+            row.run_far(n, a.next_x + ahead, a.next_residual ? a.next_residual + ahead : nullptr, a.stream);
         else
             row.run_near(n);
         if (ragged)
             Y::store(row.y + last, end);
+        row.advance(x_stride, y_stride, w_stride, b_stride);
     }
 }
 
