@@ -28,13 +28,19 @@ struct Cpu {
     bool saves(uint64_t state) const noexcept { return (saved_state & state) == state; }
 };
 
+// Asked once: in a virtual machine each CPUID instruction is a trip to the hypervisor, of microseconds.
+const Cpu &this_cpu() noexcept {
+    static const Cpu cpu;
+    return cpu;
+}
+
 constexpr uint64_t kYmm = 0x6, kZmm = 0xe6; // XMM and YMM; and the mask registers and both halves of ZMM
 
 } // namespace
 
 // Every subset that the kernels' compiler flags enable is asked for (lib/CMakeLists.txt).
 const char *avx2_obstacle() noexcept {
-    const Cpu cpu;
+    const Cpu &cpu = this_cpu();
     if (!(cpu.leaf7_ebx & bit_AVX2))
         return "the CPU lacks avx2";
     if (!(cpu.leaf1_ecx & bit_FMA))
@@ -49,7 +55,7 @@ const char *avx2_obstacle() noexcept {
 }
 
 const char *avx512_obstacle() noexcept {
-    const Cpu cpu;
+    const Cpu &cpu = this_cpu();
     if (const char *obstacle = avx2_obstacle())
         return obstacle;
     if (!(cpu.leaf7_ebx & bit_AVX512F))

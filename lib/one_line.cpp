@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one-line calls: small ones at once, others by a plan and an io on the stack.
+// The one-line calls: small ones tile by tile, others by a plan and an io on the stack.
 #include "arguments.hpp"
 #include "execute.hpp"
 #include "plain_tile.hpp"
@@ -15,53 +15,41 @@ struct Pointers {
     void *residual; // added to and written back
 };
 
-constexpr uint64_t kSmall = uint64_t(1) << 26;
+// One type, no offset, the default ISA: what the calls have in common.
+struct Call {
+    rownorm_op op;
+    Type type;
+    int64_t n;
+    double eps;
+};
 
-// What check_io() accepts of dense rows without a residual, seen in a few instructions.
-bool is_plain(const Pointers &p, int64_t rows, int64_t row_bytes, int64_t element_bytes) {
-    if (!p.x || !p.y || p.residual)
-        return false;
-    const auto x = reinterpret_cast<uintptr_t>(p.x), y = reinterpret_cast<uintptr_t>(p.y);
-    const auto w = reinterpret_cast<uintptr_t>(p.w), b = reinterpret_cast<uintptr_t>(p.b);
-    const uint64_t row = uint64_t(row_bytes), all = uint64_t(rows) * row, bits = x | y | w | b;
-    const bool x_apart = x == y || x + all <= y || y + all <= x;
-    const bool w_apart = !w || w + row <= y || y + all <= w, b_apart = !b || b + row <= y || y + all <= b;
-    return x_apart && w_apart && b_apart && !((bits & uint64_t(element_bytes - 1)) | bits >> 62);
+uint64_t address(const void *p) { return reinterpret_cast<uintptr_t>(p); }
+bool apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) { return a + a_bytes <= b || b + b_bytes <= a; }
+bool apart_or_none(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+    return !b || apart(a, a_bytes, b, b_bytes);
 }
 
-// A float as it is, for a caller whose state takes subnormal numbers for 0.
-double as_double(float v) {
-    const auto bits = __builtin_bit_cast(uint32_t, v);
-    if (bits << 1 >= 0x01000000)
-        return double(v);
-    const double magnitude = double(bits & 0x7fffffff) * 0x1p-149;
-    return bits >> 31 ? -magnitude : magnitude;
+// What check_io() accepts of dense rows, seen in a few instructions. The residual is written back.
+bool is_plain(const Pointers &p, uint64_t all, uint64_t row, uint64_t element_bytes) {
+    const uint64_t x = address(p.x), y = address(p.y), w = address(p.w), b = address(p.b), r = address(p.residual);
+    const uint64_t bits = x | y | w | b | r;
+    if (!x || !y || bits & (element_bytes - 1) || bits >> 62)
+        return false;
+    if (!(x == y || apart(x, all, y, all)) || !apart_or_none(y, all, w, row) || !apart_or_none(y, all, b, row))
+        return false;
+    return !r || ((r == x || apart(r, all, x, all)) && apart(r, all, y, all) && apart_or_none(r, all, w, row) &&
+                  apart_or_none(r, all, b, row));
 }
 
-// A small call with nothing to object to, without a plan and an io. False if it is to be taken the long way.
-bool run_small(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
-    const Isa *isa = default_isa();
-    if (!isa || uint64_t(n) - 1 >= kSmall || uint64_t(rows) - 1 >= uint64_t(rows_per_tile(n)) ||
-        __builtin_bit_cast(uint32_t, eps) >= 0x7f800000)
-        return false;
-    const int64_t row = n * bytes_of(type);
-    if (!is_plain(p, rows, row, bytes_of(type)))
-        return false;
-    const Formula formula{op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, n, n, as_double(eps), -0.0, Count(n)};
-    const RowKernels kernels = kernels_of(*isa, op == ROWNORM_LAYER_NORM, type, type, type);
-    return run_plain_tile(formula, kernels, {p.x, row}, {p.y, row}, {p.w, 0}, {p.b, 0}, rows);
-}
-
-rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
+// Any call, by a plan and an io; finds the words for what is wrong.
+[[gnu::noinline]] rownorm_status run_at_length(const Call &call, const Pointers &p, int64_t rows) {
     static constexpr rownorm_type names[] = {ROWNORM_F32, ROWNORM_F16, ROWNORM_BF16};
-    if (run_small(op, type, p, rows, n, eps))
-        return ROWNORM_OK;
     rownorm_descriptor d = {};
     d.struct_size = sizeof d;
-    d.op = op;
-    d.x_type = names[type];
-    d.n = n;
-    d.eps = as_double(eps);
+    d.op = call.op;
+    d.x_type = names[call.type];
+    d.n = call.n;
+    d.eps = call.eps;
     Plan plan;
     if (const rownorm_status status = make_plan(plan, &d))
         return status;
@@ -76,6 +64,58 @@ rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, in
     int64_t checked_rows = 0;
     const rownorm_status status = check_io(&plan, &io, &checked_rows);
     return status || !rows ? status : run_batch(plan, io, rows);
+}
+
+// A float as it is, for a caller whose state takes subnormal numbers for 0.
+double as_double(float v) {
+    const auto bits = __builtin_bit_cast(uint32_t, v);
+    if (bits << 1 >= 0x01000000)
+        return double(v);
+    const double magnitude = double(bits & 0x7fffffff) * 0x1p-149;
+    return bits >> 31 ? -magnitude : magnitude;
+}
+
+// So few rows that they stay on this thread and in the caches, and nothing to object to.
+bool is_small(Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
+    constexpr uint64_t most_elements = uint64_t(1) << 26, most_bytes = 32 << 10;
+    if (!default_isa() || uint64_t(n) - 1 >= most_elements || uint64_t(rows) - 1 >= most_bytes ||
+        __builtin_bit_cast(uint32_t, eps) >= 0x7f800000)
+        return false;
+    const auto element = uint64_t(bytes_of(type)), row = uint64_t(n) * element, all = row * uint64_t(rows);
+    return (rows <= rows_per_tile(n) || all <= most_bytes) && is_plain(p, all, row, element);
+}
+
+rownorm_status run_tile(const Call &call, const Pointers &p, int64_t rows) {
+    const Isa &isa = *default_isa();
+    const Formula formula{call.op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, call.n, call.n, call.eps,
+                          -0.0,    Count(call.n)};
+    const RowKernels kernels = f32_kernels_of(isa, call.op == ROWNORM_LAYER_NORM, call.type, call.type, call.type);
+    const AddKernel add = isa.kernels.residual->add_sum_squares[call.type][call.type]; // only RMSNorm adds
+    const int64_t row = call.n * bytes_of(call.type);
+    if (run_plain_tile(formula, kernels, add, {{p.x, row}, {p.residual, row}, {p.y, row}, {p.w, 0}, {p.b, 0}}, rows))
+        return ROWNORM_OK;
+    const Pointers summed{p.y, p.residual ? p.residual : p.x, p.w, p.b, nullptr};
+    return run_at_length(call, summed, rows);
+}
+
+[[gnu::noinline]] rownorm_status run_tiles(const Call &call, const Pointers &p, int64_t rows) {
+    const int64_t row = call.n * bytes_of(call.type), tile = rows_per_tile(call.n);
+    for (int64_t r = 0; r < rows; r += tile) {
+        const auto from = [&](auto *data) {
+            return data ? static_cast<char *>(const_cast<void *>(data)) + r * row : nullptr;
+        };
+        const Pointers here{from(p.y), from(p.x), p.w, p.b, from(p.residual)};
+        if (const rownorm_status status = run_tile(call, here, rows - r < tile ? rows - r : tile))
+            return status;
+    }
+    return ROWNORM_OK;
+}
+
+rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
+    const Call call{op, type, n, as_double(eps)};
+    if (!is_small(type, p, rows, n, eps))
+        return run_at_length(call, p, rows);
+    return rows <= rows_per_tile(n) ? run_tile(call, p, rows) : run_tiles(call, p, rows);
 }
 
 } // namespace

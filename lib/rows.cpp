@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows.hpp"
 
-#include "float_state.hpp"
+#include "plain_tile.hpp"
 #include "recomputed_row.hpp"
 #include "redo.hpp"
 #include "strategy.hpp"
-#include "tile.hpp"
 
 namespace rownorm {
 namespace {
@@ -114,9 +113,12 @@ bool run_if_plain_tile(const Plan &plan, const rownorm_io &io, int64_t begin, in
     const auto from_begin = [begin](const auto &tensor) {
         return at(Rows{tensor.data, tensor.stride_bytes[2]}, begin * tensor.stride_bytes[2]);
     };
-    return run_plain_tile(plan, plan.plain, from_begin(io.x),
-                          at(MutableRows{io.y.data, io.y.stride_bytes[2]}, begin * io.y.stride_bytes[2]),
-                          from_begin(io.w), from_begin(io.b), rows);
+    const PlainTile tile{from_begin(io.x),
+                         {nullptr, 0},
+                         at(MutableRows{io.y.data, io.y.stride_bytes[2]}, begin * io.y.stride_bytes[2]),
+                         from_begin(io.w),
+                         from_begin(io.b)};
+    return run_plain_tile(plan, plan.plain, nullptr, tile, rows);
 }
 
 } // namespace
