@@ -42,8 +42,9 @@ using CentredKernel = void (*)(Rows x, int64_t rows, int64_t n, const double *me
 // and sums[r] += the sum of s or of s*s.
 using AddKernel = void (*)(Rows x, Rows residual, MutableRows out, int64_t rows, int64_t n, double *sums);
 
-enum Affine : uint32_t { kNone, kGain, kGainBias, kGeneral }; // kGeneral: any, and rounding before the gain
-constexpr int kAffines = 4;
+// y = t, t * w, t * (offset + w), t * w + b, and kGeneral: whatever is there, also rounding before the gain.
+enum Affine : uint32_t { kNone, kGain, kOffsetGain, kGainBias, kGeneral };
+constexpr int kAffines = 5;
 
 struct ApplyArguments {
     Rows x;
@@ -51,7 +52,7 @@ struct ApplyArguments {
     Rows w, b;     // NULL for what the Affine does not use
     int64_t rows, n;
     const Scale *scale;   // one a row
-    double weight_offset; // -0.0 for none: w + -0.0 is w, also for w = -0.0
+    double weight_offset; // for kOffsetGain and kGeneral; -0.0 for none: w + -0.0 is w, also for w = -0.0
     uint32_t round;       // kGeneral: a rownorm_round
     // For rows that come from memory: where the next ones begin, which are fetched to L2 meanwhile, as far on as x
     // goes; next_residual may be NULL. With stream, y is stored around the caches: y and its stride are multiples

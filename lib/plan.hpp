@@ -30,10 +30,13 @@ struct Formula {
     Count elements;            // k
 };
 
-// The kind of kernel that serves a gain and a bias, either of which may be absent.
+// The kind of kernel that serves a gain and a bias, either of which may be absent. LayerNorm has no kernel of its
+// own for a weight offset, which no model gives it.
 constexpr Affine affine_of(const Formula &formula, bool gain, bool bias) {
     if (formula.round || (bias && !gain))
         return kGeneral;
+    if (gain && formula.weight_offset != 0)
+        return bias || formula.op == ROWNORM_LAYER_NORM ? kGeneral : kOffsetGain;
     return bias ? kGainBias : gain ? kGain : kNone;
 }
 

@@ -58,9 +58,12 @@ struct ApplyRow {
     // y of the pair at element i, from x there.
     ROWNORM_INLINE pair at(int64_t i, pair v) const {
         pair t{normalise(v.a), normalise(v.b)};
-        const auto gain = [&]() __attribute__((always_inline)) {
+        const auto gain = [&]() __attribute__((always_inline))->pair {
             const pair g = W::load(w + i);
-            return pair{g.a + offset, g.b + offset};
+            if constexpr (affine == rownorm::kOffsetGain || affine == rownorm::kGeneral)
+                return pair{g.a + offset, g.b + offset};
+            else
+                return g;
         };
         const auto bias = [&]() __attribute__((always_inline)) { return W::load(b + i); };
         if constexpr (affine == rownorm::kGeneral) {
@@ -72,7 +75,7 @@ struct ApplyRow {
             return b ? shifted(t, bias()) : t;
         } else if constexpr (affine == rownorm::kGainBias) {
             return scaled_and_shifted(t, gain(), bias());
-        } else if constexpr (affine == rownorm::kGain) {
+        } else if constexpr (affine == rownorm::kGain || affine == rownorm::kOffsetGain) {
             return scaled(t, gain());
         } else {
             return t;

@@ -39,6 +39,7 @@ constexpr void fill(ApplyKernel (&to)[rownorm::kAffines][3][3]) {
     using namespace rownorm;
     fill<X, centred, kFewKernels ? kGeneral : kNone>(to[kNone]);
     fill<X, centred, kFewKernels ? kGeneral : kGain>(to[kGain]);
+    fill<X, centred, kFewKernels || centred ? kGeneral : kOffsetGain>(to[kOffsetGain]);
     fill<X, centred, kFewKernels ? kGeneral : kGainBias>(to[kGainBias]);
     fill<X, centred, kGeneral>(to[kGeneral]);
 }

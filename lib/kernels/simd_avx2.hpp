@@ -28,6 +28,9 @@ ROWNORM_INLINE VF fused(VF a, VF b, VF c) { return xsimd::fma(a, b, c); }
 ROWNORM_INLINE VF add_f16_square(VF v, VF c) { return fused(v, v, c); }
 ROWNORM_INLINE VF add_bf16_square(VF v, VF c) { return fused(v, v, c); }
 
+ROWNORM_INLINE void keep_in_register(VF &v) { asm volatile("" : "+x"(v.data)); }
+ROWNORM_INLINE void keep_in_register(VD &v) { asm volatile("" : "+x"(v.data)); }
+
 ROWNORM_INLINE float fold(VF v) {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     s = _mm_add_ps(s, _mm_movehl_ps(s, s));
@@ -91,6 +94,11 @@ ROWNORM_INLINE Half f16_pack(VF low, VF high) {
     const __m128i l = _mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT),
                   h = _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT);
     return _mm256_inserti128_si256(_mm256_castsi128_si256(l), h, 1);
+}
+
+ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) {
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(p), _mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(p + 8), _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT));
 }
 
 ROWNORM_INLINE VU load_bf16(const uint16_t *p) {

@@ -32,6 +32,9 @@ ROWNORM_INLINE VF fused(VF a, VF b, VF c) { return _mm512_fmadd_ps(a, b, c); }
 ROWNORM_INLINE VF add_f16_square(VF v, VF c) { return fused(v, v, c); }
 ROWNORM_INLINE VF add_bf16_square(VF v, VF c) { return fused(v, v, c); }
 
+ROWNORM_INLINE void keep_in_register(VF &v) { asm volatile("" : "+v"(v.data)); }
+ROWNORM_INLINE void keep_in_register(VD &v) { asm volatile("" : "+v"(v.data)); }
+
 ROWNORM_INLINE float fold(VF v) {
     const __m256 h = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
@@ -77,6 +80,11 @@ ROWNORM_INLINE Half f16_pack(VF low, VF high) {
     const __m256i l = _mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT),
                   h = _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT);
     return _mm512_inserti64x4(_mm512_castsi256_si512(l), h, 1);
+}
+
+ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), _mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(p + 16), _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT));
 }
 
 ROWNORM_INLINE VU load_bf16(const uint16_t *p) {

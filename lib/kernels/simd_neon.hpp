@@ -24,6 +24,9 @@ ROWNORM_INLINE VF fused(VF a, VF b, VF c) { return vfmaq_f32(c, a, b); }
 ROWNORM_INLINE VF add_f16_square(VF v, VF c) { return fused(v, v, c); }
 ROWNORM_INLINE VF add_bf16_square(VF v, VF c) { return fused(v, v, c); }
 
+ROWNORM_INLINE void keep_in_register(VF &v) { asm volatile("" : "+w"(v.data)); }
+ROWNORM_INLINE void keep_in_register(VD &v) { asm volatile("" : "+w"(v.data)); }
+
 ROWNORM_INLINE float fold(VF v) {
     const float32x2_t s = vadd_f32(vget_low_f32(v), vget_high_f32(v));
     return vget_lane_f32(s, 0) + vget_lane_f32(s, 1);
@@ -70,6 +73,8 @@ ROWNORM_INLINE VF f16_high(Half v) { return vcvt_f32_f16(vreinterpret_f16_u16(vg
 ROWNORM_INLINE Half f16_pack(VF low, VF high) {
     return vcombine_u16(vreinterpret_u16_f16(vcvt_f16_f32(low)), vreinterpret_u16_f16(vcvt_f16_f32(high)));
 }
+
+ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) { store_half(p, f16_pack(low, high)); }
 
 ROWNORM_INLINE VU load_bf16(const uint16_t *p) { return vshll_n_u16(vld1_u16(p), 16); }
 ROWNORM_INLINE VF load_f16(const uint16_t *p) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))); }

@@ -19,6 +19,9 @@
 //   pack_upper                 the upper halves of two vectors of bit patterns, one after the other
 //   interleave_upper           the same, element by element in turn
 //   f16_low, f16_high, f16_pack  conversion of binary16, rounding to nearest even
+//   store_f16(p, low, high)      f16_pack, stored
+//   keep_in_register(v)          tells the compiler that a sum is not to be spilled to make room for work ahead of its
+//                                turn; nothing where the sums do not fit anyway
 //   load_bf16, load_f16        S elements from memory: bf16_low and f16_low of a load that need not be whole
 #pragma once
 
@@ -98,6 +101,9 @@ ROWNORM_INLINE VF add_bf16_square(VF v, VF c) {
     return v * v + c;
 }
 
+ROWNORM_INLINE void keep_in_register(VF &) {}
+ROWNORM_INLINE void keep_in_register(VD &) {}
+
 ROWNORM_INLINE float fold(VF v) {
     const __m128 s = _mm_add_ps(v, _mm_movehl_ps(v, v));
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_shuffle_ps(s, s, 1)));
@@ -166,6 +172,8 @@ ROWNORM_INLINE VU f16_narrow(VF v) {
 ROWNORM_INLINE VF f16_low(Half v) { return f16_widen(_mm_unpacklo_epi16(v, _mm_setzero_si128())); }
 ROWNORM_INLINE VF f16_high(Half v) { return f16_widen(_mm_unpackhi_epi16(v, _mm_setzero_si128())); }
 ROWNORM_INLINE Half f16_pack(VF low, VF high) { return pack_upper(f16_narrow(low) << 16, f16_narrow(high) << 16); }
+
+ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) { store_half(p, f16_pack(low, high)); }
 
 ROWNORM_INLINE VU load_bf16(const uint16_t *p) {
     return _mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64(reinterpret_cast<const __m128i *>(p)));

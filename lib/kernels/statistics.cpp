@@ -54,14 +54,21 @@ void centred(Rows x, int64_t rows, int64_t n, const double *mean, double *sums, 
                 Lanes<E, lanes_of<E>> square;
                 for_pairs<E>(
                     elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
-                        const auto v = load_up_to<E>(row + first + i, count);
-                        typename E::pair d{v.a - m, v.b - m};
-                        if (count < E::width)
-                            d = E::keep_first(d, count);
-                        linear.a(k) = linear.a(k) + d.a;
-                        linear.b(k) = linear.b(k) + d.b;
-                        square.a(k) = multiply_add(d.a, d.a, square.a(k));
-                        square.b(k) = multiply_add(d.b, d.b, square.b(k));
+                        auto d = load_up_to<E>(row + first + i, count);
+                        const auto add = [](auto d, auto &linear, auto &square) __attribute__((always_inline)) {
+                            linear = linear + d;
+                            square = multiply_add(d, d, square);
+                            keep_in_register(linear);
+                            keep_in_register(square);
+                        };
+                        if (count < E::width) {
+                            d = E::keep_first({d.a - m, d.b - m}, count);
+                            add(d.a, linear.a(k), square.a(k));
+                            add(d.b, linear.b(k), square.b(k));
+                        } else { // one after the other, as 12 sums leave AVX2 four registers
+                            add(d.a - m, linear.a(k), square.a(k));
+                            add(d.b - m, linear.b(k), square.b(k));
+                        }
                     });
                 sums[r] += double(linear.close());
                 squares[r] += double(square.close());
