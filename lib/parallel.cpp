@@ -13,23 +13,37 @@ namespace {
 // A forked child has the pool's data but not its threads.
 std::atomic<bool> forked{false};
 
+// Nothing if there is no memory for it.
+//
+// Initialised here, not by its first use, and tried once only: after an initialisation that threw, oneTBB (2021.8)
+// waits for ever at the next one, in the arena and in its library, for the one that it takes to be under way.
+tbb::task_arena *make_arena() noexcept {
+    alignas(tbb::task_arena) static char memory[sizeof(tbb::task_arena)];
+    try {
+        if (pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); }) != 0)
+            return nullptr;
+        auto *const made = new (memory) tbb::task_arena();
+        made->initialize();
+        return made;
+    } catch (...) {
+        return nullptr;
+    }
+}
+
 // Our own arena, so that neither the host's limits nor its waiting tasks mix with ours. Made at the first
 // parallel call and never destroyed: workers may outlive every static destructor.
-tbb::task_arena &arena() {
-    alignas(tbb::task_arena) static char memory[sizeof(tbb::task_arena)];
-    static tbb::task_arena *const arena = [] {
-        pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
-        return new (memory) tbb::task_arena();
-    }();
-    return *arena;
+tbb::task_arena *arena() noexcept {
+    static tbb::task_arena *const arena = make_arena();
+    return arena;
 }
 
 } // namespace
 
 void run_on_tbb(Tasks &tasks) noexcept {
-    if (!forked.load(std::memory_order_relaxed)) {
+    tbb::task_arena *const ours = forked.load(std::memory_order_relaxed) ? nullptr : arena();
+    if (ours) {
         try {
-            arena().execute([&] {
+            ours->execute([&] {
                 tbb::this_task_arena::isolate([&] {
                     tbb::parallel_for(
                         size_t(0), tasks.count(), [&](size_t task) { tasks.run(task); }, tbb::simple_partitioner());

@@ -55,7 +55,7 @@ rownorm_status check_modes(const rownorm_descriptor &d) {
 rownorm_status check_n(int64_t n, Type widest) {
     if (n < 1)
         return fail(ROWNORM_INVALID_ARGUMENT, "n is %lld; it must be at least 1", static_cast<long long>(n));
-    if (n > INT64_MAX / bytes_of(widest) / 2)
+    if (n > (int64_t(1) << 59) / bytes_of(widest)) // so that sums of a few rows' bytes do not overflow
         return fail(ROWNORM_INVALID_ARGUMENT, "n is %lld; a row of that many elements overflows",
                     static_cast<long long>(n));
     return ROWNORM_OK;
@@ -106,7 +106,7 @@ void choose_kernels(Plan &plan) {
     plan.x_bytes = plan.n * bytes_of(plan.x);
     plan.y_bytes = plan.n * bytes_of(plan.y);
     plan.weight_bytes = plan.n * bytes_of(plan.weight);
-    plan.misaligned = uint64_t((bytes_of(plan.x) | bytes_of(plan.y) | bytes_of(plan.weight)) - 1); // powers of two
+    plan.misaligned = uint64_t((bytes_of(plan.x) - 1) | (bytes_of(plan.y) - 1) | (bytes_of(plan.weight) - 1));
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
     plan.plain = kernels_of(*plan.isa, centred, plan.x, plan.y, plan.weight);
     plan.added = kernels_of(*plan.isa, centred, plan.residual, plan.y, plan.weight);

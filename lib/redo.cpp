@@ -104,14 +104,19 @@ bool eps_is_outside_root(const Plan &plan) { // then it has the unit of x
     return plan.op == ROWNORM_L2_NORM && (plan.l2_eps == ROWNORM_L2_EPS_MAX || plan.l2_eps == ROWNORM_L2_EPS_ADD);
 }
 
+bool is_normal(double v) { return v >= 0x1p-1022 && is_finite_number(v); }
+
 Scale redo_scaled_squares(const Plan &plan, const RowData &row, double magnitude) {
     const int e = scale_exponent(magnitude, eps_is_outside_root(plan) ? plan.eps : __builtin_sqrt(plan.eps));
     const auto x = [&](int64_t i) { return __builtin_ldexp(element(row, i), -e); };
     const double squares = lane_sum<32>(plan.k, [&](int64_t i) { return x(i) * x(i); });
     const Root root = root_of_squares(plan, squares, __builtin_ldexp(plan.eps, -2 * e), __builtin_ldexp(plan.eps, -e));
+    // x itself where the factor allows it: scaled, an x far below the largest one would lose digits or be 0.
+    const double rstd = __builtin_ldexp(root.factor, -e);
+    const bool direct = is_normal(rstd);
     for (int64_t i = 0; i < plan.n; i++)
-        finish(plan, row, i, x(i) * root.factor);
-    return {0, 0, __builtin_ldexp(root.factor, -e)};
+        finish(plan, row, i, direct ? element(row, i) * rstd : x(i) * root.factor);
+    return {0, 0, rstd};
 }
 
 // Twice scaled: x, so that its sum is finite; then x - mean, which can be far smaller.
@@ -119,18 +124,22 @@ Scale redo_scaled_variance(const Plan &plan, const RowData &row, double magnitud
     const double n = double(plan.n);
     const int e_x = exponent_of(magnitude);
     const auto x = [&](int64_t i) { return __builtin_ldexp(element(row, i), -e_x); };
-    const double mean = lane_sum<32>(plan.n, x) / n;
-    const double spread = largest(plan.n, [&](int64_t i) { return x(i) - mean; });
+    const double first = lane_sum<32>(plan.n, x) / n;
+    // The first mean is rounded. Of a constant row its error is all that x - mean holds, and scaled by that eps would
+    // be lost, so that the row would end as 0 * infinity.
+    const double mean_error = lane_sum<32>(plan.n, [&](int64_t i) { return x(i) - first; }) / n;
+    const auto centred = [&](int64_t i) { return (x(i) - first) - mean_error; };
+    const double spread = largest(plan.n, centred);
     const double eps_in_x = __builtin_ldexp(__builtin_sqrt(plan.eps), -e_x);
     const int e_d = scale_exponent(spread, eps_in_x);
-    const auto d = [&](int64_t i) { return __builtin_ldexp(x(i) - mean, -e_d); };
+    const auto d = [&](int64_t i) { return __builtin_ldexp(centred(i), -e_d); };
     const double sum = lane_sum<32>(plan.n, d);
     const double squares = lane_sum<32>(plan.n, [&](int64_t i) { return d(i) * d(i); });
     const Root root = root_of_variance(plan, sum, squares, __builtin_ldexp(plan.eps, -2 * (e_x + e_d)));
     const double delta = sum / n;
     for (int64_t i = 0; i < plan.n; i++)
         finish(plan, row, i, (d(i) - delta) * root.factor);
-    const double whole_mean = __builtin_ldexp(mean + __builtin_ldexp(delta, e_d), e_x);
+    const double whole_mean = __builtin_ldexp(first + (mean_error + __builtin_ldexp(delta, e_d)), e_x);
     return {whole_mean, 0, __builtin_ldexp(root.factor, -(e_x + e_d))};
 }
 
@@ -156,7 +165,8 @@ Scale redo_in_f64(const Plan &plan, const RowData &row) noexcept {
 }
 
 bool redo_scaled(const Plan &plan, const RowData &row, Scale &scale) noexcept {
-    const double magnitude = largest(plan.n, [&](int64_t i) { return element(row, i); });
+    // Of the elements that the statistic is of: the others must neither set its scale nor, being NaN, stop it.
+    const double magnitude = largest(plan.k, [&](int64_t i) { return element(row, i); });
     if (magnitude < 0)
         return false;
     scale = plan.op == ROWNORM_LAYER_NORM ? redo_scaled_variance(plan, row, magnitude)
