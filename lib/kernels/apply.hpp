@@ -109,11 +109,12 @@ struct ApplyRow {
 
     ROWNORM_INLINE void run_near(int64_t n) const {
         int64_t i = 0;
-        for (; i + 2 * width <= n; i += 2 * width) {
-            run_pair(i);
-            run_pair(i + width);
-        }
-        if (i + width <= n)
+        if constexpr (!kFewKernels)
+            for (; i + 2 * width <= n; i += 2 * width) {
+                run_pair(i);
+                run_pair(i + width);
+            }
+        for (; i + width <= n; i += width)
             run_pair(i);
     }
 
