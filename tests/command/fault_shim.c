@@ -4,7 +4,8 @@
  * read, write, close, rename, fsync, stat; HOW an error such as EIO, or "short" (moves one byte at a time), "zero"
  * (moves nothing and says so), or "once-EINTR" (every other call is interrupted); FROM the number of the first
  * call that fails, counting from 1. Descriptors 0 to 2 are left alone; of what is closed, only outputs count (the
- * library looks at files of the system, too). With "fmaf" as CALL, that function gives wrong results.
+ * library looks at files of the system, too). With "fmaf" as CALL, that function gives wrong results, with "short" as
+ * HOW slightly wrong ones.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -135,5 +136,6 @@ int fstat(int fd, struct stat *st) {
 
 float fmaf(float x, float y, float z) {
     const double product = (double)x * (double)y;
-    return (float)(fault("fmaf") == FAIL ? product * 1.01 + (double)z : product + (double)z);
+    const enum how how = fault("fmaf");
+    return (float)(product * (how == FAIL ? 1.01 : how == SHORT ? 1 + 0x1p-17 : 1) + (double)z);
 }

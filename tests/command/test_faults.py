@@ -6,15 +6,16 @@ import unittest
 
 from support import Array, CommandTest, npy
 
-X = [float(i % 251 - 125) for i in range(300 * 500)]
+ROWS = 1300  # five blocks
+X = [float(i % 251 - 125) for i in range(ROWS * 500)]
 
 
 class Faults(CommandTest):
     def setUp(self):
         super().setUp()
-        self.data = npy(X, (300, 500))
+        self.data = npy(X, (ROWS, 500))
         self.file("in.npy", self.data)
-        self.file("fortran.npy", npy(X, (300, 500), fortran=True))
+        self.file("fortran.npy", npy(X, (ROWS, 500), fortran=True))
         for name in ("in", "fortran"):
             self.assertEqual(self.run_command("normalize", name + ".npy", "-o", name + "-good.npy").returncode, 0)
         self.good = (self.folder / "in-good.npy").read_bytes()
@@ -68,6 +69,9 @@ class Faults(CommandTest):
         self.fails("rename:EACCES:1", b"out.npy: cannot be written: Permission denied")
         self.fails("fsync:EIO:1", b"out.npy: cannot be written: Input/output error", "in.npy", "--fsync")
         self.fails("stat:zero:2", b"out.npy: 0 bytes found after writing")
+
+    def test_the_disk_is_waited_for_only_if_asked(self):
+        self.works("fsync:EIO:1")
 
     def test_an_error_of_closing(self):
         """Some file systems say only then that a write was lost. The input's own closing comes later."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Help, version, the man page and the completions: complete, and their examples work."""
 
+import os
 import pathlib
 import re
 import shlex
@@ -49,18 +50,20 @@ class Help(HelpTest):
         self.assertIn("Usage: rownorm diff A B [OPTIONS]", self.help("diff"))
 
     def test_version(self):
-        result = self.run_command("--version")
-        self.assertEqual(result.returncode, 0)
-        self.assertRegex(result.stdout.decode(), r"\Arownorm \d+\.\d+\.\d+\nISAs: [a-z0-9, ]+ \(here: \w+\)\n"
-                                                 r"compiled by (GCC|Clang) \d+\.\d+\.\d+\n\Z")
+        for option in ("--version", "-V"):
+            result = self.run_command(option)
+            self.assertEqual(result.returncode, 0)
+            self.assertRegex(result.stdout.decode(), r"\Arownorm \d+\.\d+\.\d+\nISAs: [a-z0-9, ]+ \(here: \w+\)\n"
+                                                     r"compiled by (GCC|Clang) \d+\.\d+\.\d+\n\Z")
 
     def test_words_that_are_no_command(self):
         for word, near in (("normalise", "normalize"), ("nromalize", "normalize"), ("dif", "diff"), ("infos", "info"),
-                           ("frobnicate", None)):
+                           ("--vresion", "--version"), ("frobnicate", None), ("-q", None)):
             result = self.run_command(word, "x.npy")
             self.assert_failed(result, 2)
+            self.assertIn(b"no command '%s'" % word.encode(), result.stderr)
             self.assertEqual(b"meant?" in result.stderr, near is not None)
-            self.assertIn((near or word).encode(), result.stderr)
+            self.assertIn(b"; is %s meant?" % near.encode() if near else b"isa (see", result.stderr)
         self.assert_failed(self.run_command(), 2)
 
 
@@ -156,6 +159,26 @@ class Completions(HelpTest):
     @unittest.skipUnless(shutil.which("fish"), "fish is not here")
     def test_fish_reads_it(self):
         subprocess.run(["fish", "-n", TOOLS / "completion" / "rownorm.fish"], check=True)
+
+
+class Installed(CommandTest):
+    def test_what_belongs_to_the_command_is_installed_and_found(self):
+        subprocess.run(["cmake", "--install", os.environ["ROWNORM_TOOLS_BUILD"], "--prefix", self.folder / "first"],
+                       check=True, capture_output=True)
+        os.rename(self.folder / "first", self.folder / "moved")  # an installed tree may be moved
+        share = self.folder / "moved" / "share"
+        for source, place in (("man/rownorm.1", "man/man1/rownorm.1"), ("completion/_rownorm", "zsh/site-functions/_rownorm"),
+                              ("completion/rownorm.bash", "bash-completion/completions/rownorm"),
+                              ("completion/rownorm.fish", "fish/vendor_completions.d/rownorm.fish")):
+            self.assertEqual((share / place).read_bytes(), (TOOLS / source).read_bytes())
+        # The script that draws, from where it is installed: this one draws nothing.
+        script = share / "rownorm" / "plot_info.py"
+        self.assertEqual(script.read_bytes(), (TOOLS / "plot_info.py").read_bytes())
+        script.write_text("import sys\nsys.exit('found')\n")
+        self.file("a.npy", npy([1.0], (1,)))
+        result = subprocess.run([self.folder / "moved" / "bin" / "rownorm", "info", "a.npy", "--plot-out", "a.svg"],
+                                cwd=self.folder, capture_output=True)
+        self.assertRegex(result.stderr, rb"\Arownorm: \S+/plot_info\.py failed: found\n\Z")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """Where the result goes, and what becomes of what was there: never less than a whole file."""
 
 import contextlib
+import itertools
 import os
 import resource
 import signal
@@ -161,10 +162,10 @@ class NoFiles(OutputTest):
     def test_a_fifo(self):
         os.mkfifo(self.folder / "fifo")
         got = []
-        reader = threading.Thread(target=lambda: got.append((self.folder / "fifo").read_bytes()))
+        reader = threading.Thread(target=lambda: got.append((self.folder / "fifo").read_bytes()), daemon=True)
         reader.start()
         self.done("in.npy", "-o", "fifo")
-        reader.join()
+        reader.join(timeout=10)
         self.assert_close(Array(got[0]).values, RMS)
         self.assertTrue(stat.S_ISFIFO(os.stat(self.folder / "fifo").st_mode))
 
@@ -214,11 +215,16 @@ class Refused(OutputTest):
             with self.subTest(text):
                 self.assert_failed(run(text))
         self.assertFalse((self.folder / "out.npy").exists())
-        # The result is then complete, but that could not be said.
-        self.assertEqual(run('"$1" normalize in.npy -o out.npy --eps 0 >&-').returncode, 1)
-        self.assert_result("out.npy")
-        self.assertEqual(run('"$1" normalize in.npy -o quiet.npy --eps 0 -q >&- 2>&- <&-').returncode, 0)
-        self.assert_result("quiet.npy")
+        # No file of ours takes the place of a closed stream, where a warning or the summary would be written into it.
+        self.file("more.npy", X + b"more")
+        for closed in itertools.product(("", "<&-"), ("", ">&-"), ("", "2>&-")):
+            for quiet in ("", "-q"):
+                with self.subTest((closed, quiet)):
+                    line = '"$1" normalize more.npy -o out.npy --eps 0 --force %s %s' % (quiet, " ".join(closed))
+                    # If the summary cannot be said, the result is complete all the same.
+                    self.assertEqual(run(line).returncode, 1 if closed[1] and not quiet else 0)
+                    self.assert_result("out.npy")
+                    self.assertEqual((self.folder / "more.npy").read_bytes(), X + b"more")
 
 
 class NoRoom(OutputTest):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """--verify, --json, --quiet and the progress on a terminal."""
 
+import contextlib
 import itertools
 import json
 import math
@@ -9,6 +10,7 @@ import platform
 import pty
 import random
 import select
+import signal
 import subprocess
 import time
 import unittest
@@ -71,6 +73,12 @@ class Verify(CommandTest):
         self.verified("--memory", "1K")
         self.verified("--memory", "1K", "--op", "layer")
 
+    def test_a_share_whose_product_is_not_exact(self):
+        """0.07 of 100 is 7 elements, though the product of the two is a little more than 7."""
+        self.file("in.npy", npy(values(1000), (10, 100)))
+        for memory in ("1M", "1K"):
+            self.verified("--partial", "0.07", "--memory", memory)
+
     def test_the_line_says_so(self):
         self.file("in.npy", npy(values(10), (2, 5)))
         result = self.run_command("normalize", "in.npy", "-o", "out.npy", "--verify")
@@ -78,20 +86,20 @@ class Verify(CommandTest):
 
     @unittest.skipUnless(platform.machine() == "x86_64", "fma is a call of the C library's on x86-64 only")
     def test_an_error_beyond_the_bound_fails_before_the_output_appears(self):
-        """The C library's fmaf, which rows read in parts use, is replaced by one that is wrong."""
+        """The C library's fmaf, which rows read in parts use, is replaced by one that is wrong, far or a little."""
         self.file("in.npy", npy(values(9000), (3, 3000)))
-        self.file("out.npy", b"old")
-        environment = {**os.environ, "LD_PRELOAD": os.environ["ROWNORM_FAULT_SHIM"], "FAULT": "fmaf:EIO:1",
-                       "ASAN_OPTIONS": "verify_asan_link_order=0"}
-        wrong = self.run_command("normalize", "in.npy", "-o", "out.npy", "--force", "--memory", "1K", env=environment)
-        self.assertEqual(wrong.returncode, 0)
-        self.file("out.npy", b"old")
-        result = self.run_command("normalize", "in.npy", "-o", "out.npy", "--force", "--memory", "1K", "--verify",
-                                  env=environment)
-        self.assert_failed(result)
-        self.assertRegex(result.stderr, rb"out\.npy: [\d,]+ of 9,000 elements are beyond the error bound, the first in "
-                                        rb"row \d+, element \d+: \S+ found; expected \S+; not written")
-        self.assertEqual((self.folder / "out.npy").read_bytes(), b"old")
+        arguments = ("normalize", "in.npy", "-o", "out.npy", "--force", "--memory", "1K")
+        for how in ("EIO", "short"):
+            with self.subTest(how):
+                environment = {**os.environ, "LD_PRELOAD": os.environ["ROWNORM_FAULT_SHIM"], "FAULT": "fmaf:%s:1" % how,
+                               "ASAN_OPTIONS": "verify_asan_link_order=0"}
+                self.assertEqual(self.run_command(*arguments, env=environment).returncode, 0)
+                self.file("out.npy", b"old")
+                result = self.run_command(*arguments, "--verify", env=environment)
+                self.assert_failed(result)
+                self.assertRegex(result.stderr, rb"out\.npy: [\d,]+ of 9,000 elements are beyond the error bound, the first "
+                                                rb"in row \d+, element \d+: \S+ found; expected \S+; not written")
+                self.assertEqual((self.folder / "out.npy").read_bytes(), b"old")
 
 
 class Json(CommandTest):
@@ -111,6 +119,13 @@ class Json(CommandTest):
         self.assertGreater(report["seconds"], 0)
         self.assertAlmostEqual(report["gigabytes_per_second"], 18e-6 / report["seconds"])
         self.assertNotIn("largest_error_ulp", report)
+
+    def test_bytes_are_of_all_that_is_read_and_written(self):
+        self.file("in.npy", npy(values(3000), (10, 300), "<f2"))
+        self.file("r.npy", npy(values(3000), (10, 300)))
+        report = self.report("--residual", "r.npy", "--residual-out", "sum.npy")
+        self.assertEqual((report["bytes"], report["residual_output"]), (2 * 6000 + 2 * 12000, "sum.npy"))
+        self.assertEqual(self.report("--residual", "r.npy")["bytes"], 2 * 6000 + 12000)
 
     def test_quiet_keeps_it(self):
         self.file("in.npy", npy(values(10), (2, 5)))
@@ -150,11 +165,11 @@ class Json(CommandTest):
 class Progress(CommandTest):
     SHAPE, PART = (64, 16384), 1 << 20  # 4 MiB
 
-    def watch(self, *options, seconds=1.6):
+    def watch(self, *arguments, seconds=1.6, code=0, meanwhile=lambda process: None):
         """Feeds an array slowly, with stderr on a terminal; gives what that showed."""
         main, terminal = pty.openpty()
-        process = subprocess.Popen([COMMAND, "normalize", "-", "-o", "out.npy", "--force", *options], cwd=self.folder,
-                                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=terminal)
+        process = subprocess.Popen([COMMAND, *arguments], cwd=self.folder, stdin=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL, stderr=terminal)
         process.stdin.write(header(shape=repr(self.SHAPE)) + b"\0" * (2 * self.PART))
         process.stdin.flush()
         left, end = 2 * self.PART, time.monotonic() + seconds
@@ -163,9 +178,12 @@ class Progress(CommandTest):
             process.stdin.flush()
             left -= 65536
             time.sleep(seconds / 16)
-        process.stdin.write(b"\0" * left)
-        process.stdin.close()
-        self.assertEqual(process.wait(timeout=20), 0)
+        meanwhile(process)
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(b"\0" * left)
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        self.assertEqual(process.wait(timeout=20), code)
         os.close(terminal)
         shown = b""
         while select.select([main], [], [], 0)[0]:
@@ -179,16 +197,27 @@ class Progress(CommandTest):
         os.close(main)
         return shown.decode()
 
+    NORMALIZE = ("normalize", "-", "-o", "out.npy", "--force")
+
     def test_a_long_job_on_a_terminal(self):
-        shown = self.watch()
-        self.assertRegex(shown, r"\r\d\.\d\d MiB of 4\.00 MiB \(\d+ %\), \d+\.\d\d [KM]iB/s, \d+ s left")
-        self.assertTrue(shown.rstrip("\r\n").split("rownorm:")[0].endswith("\r\x1b[K"), repr(shown))
+        self.file("b.npy", header(shape=repr(self.SHAPE)) + b"\0" * (4 * self.PART))
+        for arguments in (self.NORMALIZE, ("info", "-"), ("diff", "-", "b.npy")):
+            with self.subTest(arguments):
+                shown = self.watch(*arguments)
+                self.assertRegex(shown, r"\r\d\.\d\d MiB of 4\.00 MiB \(\d+ %\), \d+\.\d\d [KM]iB/s, \d+ s left")
+                self.assertTrue(shown.rstrip("\r\n").endswith("\r\x1b[K"), repr(shown))
 
     def test_a_short_job_shows_none(self):
-        self.assertNotIn("left", self.watch(seconds=0.1))
+        self.assertNotIn("left", self.watch(*self.NORMALIZE, seconds=0.1))
 
     def test_quiet(self):
-        self.assertNotIn("left", self.watch("--quiet"))
+        self.file("b.npy", header(shape=repr(self.SHAPE)) + b"\0" * (4 * self.PART))
+        for arguments in (self.NORMALIZE, ("diff", "-", "b.npy")):
+            self.assertNotIn("left", self.watch(*arguments, "--quiet"))
+
+    def test_a_signal_ends_the_line(self):
+        shown = self.watch(*self.NORMALIZE, code=-signal.SIGINT, meanwhile=lambda process: process.send_signal(signal.SIGINT))
+        self.assertRegex(shown, r" left\x1b\[K\r?\nrownorm: interrupted; out\.npy was left as it was\r?\n\Z")
 
 
 if __name__ == "__main__":

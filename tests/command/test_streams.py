@@ -49,8 +49,17 @@ class Pipes(CommandTest):
         self.file("two.npy", b"junk" + X)
         with open(self.folder / "two.npy", "rb") as stream:
             os.lseek(stream.fileno(), 4, os.SEEK_SET)
-            result = self.run_command("normalize", "-", "-o", "-", "--eps", "0", stdin=stream)
+            result = self.run_command("normalize", "-", "-o", "-", "--eps", "0", "-q", stdin=stream)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
         self.assert_close(Array(result.stdout).values, RMS)
+        fortran = npy([1, 4, 2, 5, 3, 6] * 1000, (2000, 3), fortran=True)  # in tiles, which are read here and there
+        expected = self.normalize(fortran, "--memory", "1K").data
+        self.file("two.npy", b"junk" + fortran)
+        with open(self.folder / "two.npy", "rb") as stream:
+            os.lseek(stream.fileno(), 4, os.SEEK_SET)
+            result = self.run_command("normalize", "-", "-o", "tiles.npy", "--memory", "1K", stdin=stream)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertEqual(Array((self.folder / "tiles.npy").read_bytes()).data, expected)
 
 
 class Blocks(CommandTest):

@@ -74,7 +74,7 @@ CLI::Option *add_choice(CLI::App &app, const std::string &name, T &into,
         ->type_name(fmt::format("{}", fmt::join(names, "|")));
 }
 
-/// " (is --weight meant?)", or nothing if none of the names is near.
+/// "; is --weight meant?", or nothing if none of the names is near.
 std::string suggestion(std::string_view word, const std::vector<std::string> &names);
 
 /// Fails if `app` was given an argument that it does not know; names the nearest option.

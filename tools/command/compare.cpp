@@ -4,7 +4,9 @@
 #include "convert.hpp"
 #include "element.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -16,12 +18,19 @@ int precision(rownorm_type type) {
     return type == ROWNORM_F64 ? 53 : type == ROWNORM_F32 ? 24 : type == ROWNORM_F16 ? 11 : 8;
 }
 
+constexpr std::size_t chunk = 1024;
+
 /// The number's place among all of its type: neighbours differ by 1, and 0 and -0 by none.
 std::int64_t place(double value, rownorm_type type) {
-    std::array<std::byte, 8> element{};
-    store_value(element.data(), type, std::fabs(value));
+    const double magnitude = std::fabs(value);
     std::int64_t bits = 0;
-    std::memcpy(&bits, element.data(), type_bytes(type));
+    if (type == ROWNORM_F32) {
+        bits = std::bit_cast<std::int32_t>(float(magnitude));
+    } else {
+        std::array<std::byte, 8> element{};
+        store_value(element.data(), type, magnitude);
+        std::memcpy(&bits, element.data(), element.size());
+    }
     return std::signbit(value) ? -bits : bits;
 }
 
@@ -40,20 +49,25 @@ std::uint64_t comparer::ulp_between(double a, double b) const {
     return at_a > at_b ? std::uint64_t(at_a) - std::uint64_t(at_b) : std::uint64_t(at_b) - std::uint64_t(at_a);
 }
 
-void comparer::add(const std::byte *a, const std::byte *b, std::int64_t index, std::int64_t count) {
-    const std::size_t width_a = type_bytes(a_), width_b = type_bytes(b_);
-    result_.elements += count;
-    if (a_ == b_ && std::memcmp(a, b, std::size_t(count) * width_a) == 0)
+void comparer::add(std::span<const std::byte> a, std::span<const std::byte> b, std::int64_t index) {
+    const std::size_t width_a = type_bytes(a_), width_b = type_bytes(b_), count = a.size() / width_a;
+    result_.elements += std::int64_t(count);
+    if (a_ == b_ && std::memcmp(a.data(), b.data(), a.size()) == 0)
         return;
-    for (std::int64_t i = 0; i < count; ++i)
-        add_one(a + std::size_t(i) * width_a, b + std::size_t(i) * width_b, index + i);
+    std::array<double, chunk> x, y;
+    for (std::size_t first = 0; first < count; first += chunk) {
+        const std::size_t some = std::min(chunk, count - first);
+        load_values(a.subspan(first * width_a, some * width_a), a_, x.data());
+        load_values(b.subspan(first * width_b, some * width_b), b_, y.data());
+        for (std::size_t i = 0; i < some; ++i)
+            if (x[i] != y[i])
+                add_one(x[i], y[i], index + std::int64_t(first + i));
+    }
 }
 
-void comparer::add_one(const std::byte *a, const std::byte *b, std::int64_t index) {
-    if (a_ == b_ && std::memcmp(a, b, type_bytes(a_)) == 0)
-        return;
-    const double x = load_value(a, a_), y = load_value(b, b_);
-    if (x == y || (std::isnan(x) && std::isnan(y)))
+/// Two elements that are not equal, or NaN.
+void comparer::add_one(double x, double y, std::int64_t index) {
+    if (std::isnan(x) && std::isnan(y))
         return;
     ++result_.differing;
     if (std::isnan(x) || std::isnan(y)) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace command {
 
@@ -38,12 +39,12 @@ public:
     /// The type whose ulp are counted.
     rownorm_type ulp_type() const { return ulp_type_; }
 
-    /// Takes `count` elements in, the first of which has number `index`.
-    void add(const std::byte *a, const std::byte *b, std::int64_t index, std::int64_t count);
+    /// Takes elements in, as many of each, the first of which has number `index`.
+    void add(std::span<const std::byte> a, std::span<const std::byte> b, std::int64_t index);
     const comparison &result() const { return result_; }
 
 private:
-    void add_one(const std::byte *a, const std::byte *b, std::int64_t index);
+    void add_one(double x, double y, std::int64_t index);
     std::uint64_t ulp_between(double a, double b) const;
 
     const rownorm_type a_, b_, ulp_type_;

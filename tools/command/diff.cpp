@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "compare.hpp"
+#include "progress.hpp"
 #include "report.hpp"
 #include "rows.hpp"
 
@@ -53,11 +54,12 @@ public:
 
     bool same_shape() const { return a_.info.shape == b_.info.shape; }
 
-    comparison run() {
+    comparison run(bool wants_progress) {
         if (a_.info.elements > 0) {
             require_access(a_, rows_a_);
             require_access(b_, rows_b_);
-            rows_a_.n > most_elements ? compare_parts() : compare_rows();
+            progress shown(std::uint64_t(a_.info.bytes), wants_progress);
+            rows_a_.n > most_elements ? compare_parts(shown) : compare_rows(shown);
         }
         finish_reading(a_);
         finish_reading(b_);
@@ -79,8 +81,10 @@ public:
         const double share = 100.0 * double(c.differing) / double(c.elements);
         std::string text =
             fmt::format("{}: {} of {} differ ({:.3g} %)\n", names(), grouped(std::uint64_t(c.differing)), of, share);
-        text += line("absolute", c.absolute, "") + line("relative", c.relative, "");
-        text += line("ulp", c.ulp, fmt::format(" {}", type_name(comparer_.ulp_type())));
+        text += line("absolute", c.absolute, fmt::format("{:.6g}", c.absolute.value));
+        text += line("relative", c.relative, fmt::format("{:.6g}", c.relative.value));
+        const std::string ulp = grouped(std::uint64_t(c.ulp.value));
+        text += line("ulp", c.ulp, fmt::format("{} {}", ulp, type_name(comparer_.ulp_type())));
         if (c.nan_against > 0)
             text += fmt::format("  NaN against a number: {}\n", grouped(std::uint64_t(c.nan_against)));
         return text;
@@ -119,7 +123,7 @@ private:
             fail("{}: not a file; expected one to compare Fortran with C order", in.name());
     }
 
-    void compare_rows() {
+    void compare_rows(progress &shown) {
         row_reader a(a_, rows_a_), b(b_, rows_b_);
         const std::int64_t n = rows_a_.n, step = std::max<std::int64_t>(most_elements / n, 1);
         for (std::int64_t first = 0; first < rows_a_.rows(); first += step) {
@@ -127,12 +131,13 @@ private:
             make_room(rows * n);
             a.read(first, rows, bytes_a_);
             b.read(first, rows, bytes_b_);
-            comparer_.add(bytes_a_.data(), bytes_b_.data(), first * n, rows * n);
+            comparer_.add(bytes_a_, bytes_b_, first * n);
+            shown.advance(bytes_a_.size());
         }
     }
 
     /// What has one index of the first axis does not fit the memory.
-    void compare_parts() {
+    void compare_parts(progress &shown) {
         row_reader a(a_, rows_a_), b(b_, rows_b_);
         for (std::int64_t row = 0; row < rows_a_.rows(); ++row)
             for (std::int64_t first = 0; first < rows_a_.n; first += most_elements) {
@@ -140,7 +145,8 @@ private:
                 make_room(count);
                 a.read_part(row, first, bytes_a_);
                 b.read_part(row, first, bytes_b_);
-                comparer_.add(bytes_a_.data(), bytes_b_.data(), row * rows_a_.n + first, count);
+                comparer_.add(bytes_a_, bytes_b_, row * rows_a_.n + first);
+                shown.advance(bytes_a_.size());
             }
     }
 
@@ -157,10 +163,10 @@ private:
         return a_.info.of.type == b_.info.of.type ? "" : fmt::format(" and {}", type_name(b_.info.of.type));
     }
 
-    std::string line(const char *what, const extreme &most, const std::string &unit) const {
+    std::string line(const char *what, const extreme &most, const std::string &value) const {
         if (most.index < 0)
             return "";
-        return fmt::format("  largest {:<8} {:<12.6g}{} at {}: {:.9g} and {:.9g}\n", what, most.value, unit,
+        return fmt::format("  largest {:<8} {:<12} at {}: {:.9g} and {:.9g}\n", what, value,
                            shape_text(index_of_element(most.index)), most.a, most.b);
     }
 
@@ -179,7 +185,7 @@ int diff(const diff_options &options) {
             print(options.json ? job.json({}) : job.shapes());
         return exit_failed;
     }
-    const comparison result = job.run();
+    const comparison result = job.run(!options.quiet);
     if (options.json || !options.quiet)
         print(options.json ? job.json(result) : job.report(result));
     return result.beyond == 0 ? exit_done : exit_failed;

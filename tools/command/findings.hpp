@@ -22,9 +22,9 @@ struct specials {
     void look_at(std::span<const std::byte> elements, rownorm_type type);
 };
 
+/// Counts rows with NaN and infinity for --json, and checks results for --verify.
 class examiner {
 public:
-    /// Rows with NaN and infinity are counted if `count_specials`.
     examiner(const normalize_options &options, const job_shape &shape, const normalizer &norm);
 
     /// Whether examine() needs the inputs as they were before.

@@ -38,7 +38,8 @@ public:
     void measure() {
         if (!layout_.dense() && !in_.from->random_access())
             fail("{}: not a file; expected one where rows are not one after the other", in_.name());
-        stats_ = measure_rows(in_, layout_);
+        read();
+        finish_reading(in_);
     }
 
     const row_stats &stats() const { return stats_; }
@@ -95,6 +96,11 @@ public:
     }
 
 private:
+    void read() {
+        progress shown(std::uint64_t(in_.info.bytes), true);
+        stats_ = measure_rows(in_, layout_, shown);
+    }
+
     const char *order() const { return in_.info.fortran ? "Fortran" : "C"; }
 
     std::vector<std::int64_t> largest_index() const {
@@ -102,7 +108,7 @@ private:
     }
 
     std::string sample_note() const {
-        return stats_.sampled == 1 ? "" : fmt::format(" (sampled: of every {}th row)", stats_.sampled);
+        return stats_.sampled == 1 ? "" : fmt::format(" (sampled: one row in {})", stats_.sampled);
     }
 
     std::string times_median() const {

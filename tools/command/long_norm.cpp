@@ -52,7 +52,7 @@ long_norm::long_norm(const normalize_options &options, const job_shape &shape)
 void long_norm::measure(const pass_over_row &pass) {
     way_ = is_f64_ ? way::f64 : way::f32;
     x_exponent_ = d_exponent_ = 0;
-    mean_ = delta_ = 0;
+    mean_ = mean_error_ = delta_ = 0;
     op_ == ROWNORM_LAYER_NORM ? measure_variance(pass) : measure_squares(pass);
 }
 
@@ -118,11 +118,12 @@ void long_norm::redo_variance(const pass_over_row &pass) {
     delta_ = sum / double(n_);
 }
 
-/// f64 rows are scaled by a power of two, if all of their elements are finite; else the formula's result stands.
+/// f64 rows are scaled by a power of two, if all elements that the statistic is of are finite; else the formula's
+/// result stands.
 void long_norm::rescale(const pass_over_row &pass) {
     double largest = 0;
     bool finite = true;
-    pass(n_, [&](std::span<const double> c) {
+    pass(k_, [&](std::span<const double> c) {
         for (const double v : c) {
             finite = finite && std::isfinite(v);
             largest = std::fabs(v) > largest ? std::fabs(v) : largest;
@@ -139,23 +140,33 @@ void long_norm::rescale_squares(const pass_over_row &pass, double largest) {
     const auto square = [&](double s, double v) { return add_square(s, std::ldexp(v, -e)); };
     pass(k_, [&](std::span<const double> c) { sum += chunk_sum<double, 32>(c, square); });
     factor_ = factor_of_squares(sum, std::ldexp(eps_, -2 * e), std::ldexp(eps_, -e));
-    x_exponent_ = e;
+    // x itself where the factor allows it: scaled, an x far below the largest one would lose digits.
+    if (const double whole = std::ldexp(factor_, -e); std::isnormal(whole))
+        factor_ = whole;
+    else
+        x_exponent_ = e;
 }
 
 void long_norm::rescale_variance(const pass_over_row &pass, double largest) {
     x_exponent_ = exponent_of(largest);
     const auto x = [&](double v) { return std::ldexp(v, -x_exponent_); };
-    double total = 0, spread = 0, sum = 0, squares = 0;
+    double total = 0, error = 0, spread = 0, sum = 0, squares = 0;
     pass(n_, [&](std::span<const double> c) {
         total += chunk_sum<double, 32>(c, [&](double s, double v) { return s + x(v); });
     });
     mean_ = total / double(n_);
+    // The mean is rounded: of a constant row its error is all that x - mean holds.
+    pass(n_, [&](std::span<const double> c) {
+        error += chunk_sum<double, 32>(c, [&](double s, double v) { return s + (x(v) - mean_); });
+    });
+    mean_error_ = error / double(n_);
+    const auto centred = [&](double v) { return (x(v) - mean_) - mean_error_; };
     pass(n_, [&](std::span<const double> c) {
         for (const double v : c)
-            spread = std::max(spread, std::fabs(x(v) - mean_));
+            spread = std::max(spread, std::fabs(centred(v)));
     });
     d_exponent_ = std::max(exponent_of(spread), exponent_of(std::ldexp(std::sqrt(eps_), -x_exponent_)));
-    const auto d = [&](double v) { return std::ldexp(x(v) - mean_, -d_exponent_); };
+    const auto d = [&](double v) { return std::ldexp(centred(v), -d_exponent_); };
     pass(n_, [&](std::span<const double> c) {
         sum += chunk_sum<double, 32>(c, [&](double s, double v) { return s + d(v); });
         squares += chunk_sum<double, 32>(c, [&](double s, double v) { return add_square(s, d(v)); });
@@ -211,7 +222,7 @@ double long_norm::apply_f32(double x, const double *weight, const double *bias) 
 }
 
 double long_norm::apply_f64(double x, const double *weight, const double *bias) const {
-    const double v = std::ldexp(std::ldexp(x, -x_exponent_) - mean_, -d_exponent_);
+    const double v = std::ldexp((std::ldexp(x, -x_exponent_) - mean_) - mean_error_, -d_exponent_);
     double t = rounded((v - delta_) * factor_);
     if (weight != nullptr)
         t = t * (is_f64_ ? *weight + offset_ : double(float(*weight) + float(offset_)));

@@ -24,7 +24,7 @@ class long_norm {
 public:
     long_norm(const normalize_options &options, const job_shape &shape);
 
-    /// Finds the row's statistics, in one to five passes.
+    /// Finds the row's statistics, in one to six passes.
     void measure(const pass_over_row &pass);
 
     /// y of one element. `weight` and `bias` may be null.
@@ -54,10 +54,10 @@ private:
     const std::int64_t n_, k_;
     double eps_, offset_;
 
-    // y = ((x * 2^-x_exponent - mean) * 2^-d_exponent - delta) * factor, then gain and bias.
+    // y = (((x * 2^-x_exponent - mean) - mean_error) * 2^-d_exponent - delta) * factor, then gain and bias.
     way way_ = way::f64;
     int x_exponent_ = 0, d_exponent_ = 0;
-    double mean_ = 0, delta_ = 0, factor_ = 0;
+    double mean_ = 0, mean_error_ = 0, delta_ = 0, factor_ = 0;
     double root_argument_ = 0;
 };
 

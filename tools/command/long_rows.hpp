@@ -9,14 +9,10 @@
 
 namespace command {
 
-/// The files; all inputs must have random access. Those that may be null are optional.
-struct long_ends {
-    row_reader *x = nullptr;
-    row_reader *residual = nullptr;
+/// All inputs must have random access; weight and bias may be null.
+struct long_ends : row_ends {
     vector_input *weight = nullptr;
     vector_input *bias = nullptr;
-    row_writer *y = nullptr;
-    row_writer *residual_out = nullptr;
 };
 
 /// Throws failure.

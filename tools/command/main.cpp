@@ -41,7 +41,7 @@ std::string version() {
                        chosen != nullptr ? chosen : "none, ROWNORM_MAX_ISA is unknown", compiler());
 }
 
-/// A word that is no command: CLI11 would only say that one is missing.
+/// A first word that is no command: CLI11 would only say that one is missing.
 void require_command(const CLI::App &program, int argc, char **argv) {
     std::vector<std::string> names;
     for (const CLI::App *app : program.get_subcommands({}))
@@ -50,8 +50,11 @@ void require_command(const CLI::App &program, int argc, char **argv) {
     if (argc < 2)
         fail_usage("no command found; expected one of {} (see rownorm --help)", known);
     const std::string word = argv[1];
-    if (!word.starts_with('-') && std::find(names.begin(), names.end(), word) == names.end())
-        fail_usage("no command {}; expected one of {}{}", in_quotes(word), known, suggestion(word, names));
+    if (program.get_option_no_throw(word) != nullptr || std::find(names.begin(), names.end(), word) != names.end())
+        return;
+    names.insert(names.end(), {"--help", "--version"});
+    fail_usage("no command {}; expected one of {}{} (see rownorm --help)", in_quotes(word), known,
+               suggestion(word, names));
 }
 
 int run(int argc, char **argv) {
@@ -64,7 +67,8 @@ int run(int argc, char **argv) {
     }));
     program.footer("Try rownorm normalize --help for examples.");
     outcome result;
-    program.set_version_flag("--version", version());
+    program.set_version_flag("-V,--version", version(), "Print version, instruction sets and compiler");
+    program.set_help_flag("-h,--help", "Print this help");
     program.require_subcommand(1);
     add_normalize(program);
     add_info(program);

@@ -118,16 +118,15 @@ private:
     }
 
     void run_rows(row_reader &x, row_reader *residual) {
-        row_writer *const sum = sum_ ? &sum_->writer : nullptr;
+        const row_ends ends{&x, residual, &y_->writer, sum_ ? &sum_->writer : nullptr};
         const examiner examine(options_, shape_, *norm_);
         progress shown(std::uint64_t(y_->writer.info().bytes), !options_.quiet);
         if (plan_.long_rows)
-            found_ = normalize_long_rows(
-                options_, shape_,
-                {&x, residual, in_.weight ? &*in_.weight : nullptr, in_.bias ? &*in_.bias : nullptr, &y_->writer, sum},
-                examine, shown);
+            found_ = normalize_long_rows(options_, shape_,
+                                         {ends, in_.weight ? &*in_.weight : nullptr, in_.bias ? &*in_.bias : nullptr},
+                                         examine, shown);
         else
-            found_ = stream_rows(plan_, shape_, {&x, residual, &y_->writer, sum}, {*norm_, examine, shown, threads_});
+            found_ = stream_rows(plan_, shape_, ends, {*norm_, examine, shown, threads_});
         bound_ulp_ = examine.judge().bound_ulp();
         if (found_.verified.beyond > 0)
             fail("{}: {} of {} elements are beyond the error bound, the first in {}; not written", y_->to.name(),

@@ -101,7 +101,6 @@ std::string describe(const literal &value) {
     case kind::boolean:
         return value.truth ? "True" : "False";
     case kind::integer:
-        return in_quotes(value.text);
     case kind::text:
         return in_quotes(value.text);
     case kind::tuple:

@@ -27,16 +27,31 @@ std::string script_path() {
     return ::access(installed.c_str(), R_OK) == 0 ? installed : ROWNORM_PLOT_SCRIPT_IN_SOURCE;
 }
 
+/// As many digits as tell each edge from the next one, but not fewer than 5.
+int digits_of(const std::vector<double> &edges) {
+    const auto look_alike = [&](int digits) {
+        return std::adjacent_find(edges.begin(), edges.end(), [&](double a, double b) {
+                   return fmt::format("{:.{}g}", a, digits) == fmt::format("{:.{}g}", b, digits);
+               }) != edges.end();
+    };
+    int digits = 5;
+    while (edges.size() > 2 && digits < 17 && look_alike(digits))
+        ++digits;
+    return digits;
+}
+
 } // namespace
 
 std::string terminal_plot(const histogram &h) {
     std::string out = fmt::format("rms of rows{}\n", h.logarithmic ? " (logarithmic scale)" : "");
     const std::int64_t most = h.counts.empty() ? 1 : *std::max_element(h.counts.begin(), h.counts.end());
+    const int digits = digits_of(h.edges);
     for (std::size_t i = 0; i < h.counts.size(); ++i) {
         // What is there is seen: at least one mark.
         const std::int64_t width = (h.counts[i] * widest_bar + most - 1) / most;
-        out += fmt::format("{:>11.5g} to {:<11.5g} {:<50} {}\n", h.edges[i], h.edges[i + 1],
-                           std::string(std::size_t(width), '#'), grouped(std::uint64_t(h.counts[i])));
+        out +=
+            fmt::format("{:>{}.{}g} to {:<{}.{}g} {:<50} {}\n", h.edges[i], digits + 6, digits, h.edges[i + 1],
+                        digits + 6, digits, std::string(std::size_t(width), '#'), grouped(std::uint64_t(h.counts[i])));
     }
     return out;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include <unistd.h>
@@ -20,7 +21,7 @@ constexpr std::chrono::milliseconds first_after{1000}, again_after{100};
 void to_terminal(const std::string &text) { write_all(STDERR_FILENO, std::as_bytes(std::span(text))); }
 
 std::string time_text(double seconds) {
-    const auto s = static_cast<std::uint64_t>(seconds + 0.5);
+    const long long s = std::llround(seconds);
     if (s < 60)
         return fmt::format("{} s", s);
     if (s < 3600)

@@ -4,8 +4,6 @@
 
 #include "failure.hpp"
 
-#include <cstdio>
-
 namespace command {
 
 /// Prints "rownorm: text" on stderr.

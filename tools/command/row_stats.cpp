@@ -19,31 +19,52 @@ constexpr std::int64_t tile_bytes = std::int64_t(32) << 20;
 
 using take_part = std::function<void(std::int64_t row, std::int64_t first, std::span<const std::byte>)>;
 
-/// All elements: rows in order, each in one part or in several in order.
-void for_each_part(row_reader &reader, const row_layout &layout, std::int64_t width, const take_part &take) {
-    const std::int64_t row_bytes = layout.n * width, rows = layout.rows();
-    const bool in_parts = row_bytes > (layout.dense() ? part_bytes : tile_bytes);
-    const std::int64_t fit = std::max<std::int64_t>((layout.dense() ? part_bytes : tile_bytes) / row_bytes, 1);
-    std::vector<std::byte> buffer;
-    for (std::int64_t row = 0; row < rows && in_parts; ++row)
-        for (std::int64_t first = 0; first < layout.n; first += part_bytes / width) {
-            buffer.resize(std::size_t(std::min(part_bytes / width, layout.n - first) * width));
-            layout.dense() ? reader.read_next(buffer) : reader.read_part(row, first, buffer);
-            take(row, first, buffer);
-        }
-    for (std::int64_t first = 0; first < rows && !in_parts;) {
-        std::int64_t count = std::min(fit, rows - first);
-        if (fit > layout.inner)
-            count -= count % layout.inner;
-        else
-            count = std::min(count, layout.inner - first % layout.inner);
-        buffer.resize(std::size_t(count * row_bytes));
-        reader.read(first, count, buffer);
-        for (std::int64_t r = 0; r < count; ++r)
-            take(first + r, 0, std::span(buffer).subspan(std::size_t(r * row_bytes), std::size_t(row_bytes)));
-        first += count;
+/// Goes through all elements: rows in order, each in one part or in several in order.
+class walk {
+public:
+    walk(array_input &in, const row_layout &layout, progress &shown, take_part take)
+        : reader_(in, layout), layout_(layout), width_(std::int64_t(type_bytes(in.info.of.type))), shown_(shown),
+          take_(std::move(take)) {}
+
+    void run() {
+        const std::int64_t most = layout_.dense() ? part_bytes : tile_bytes, row_bytes = layout_.n * width_;
+        row_bytes > most ? parts_of_rows() : blocks_of_rows(most / row_bytes);
     }
-}
+
+private:
+    void parts_of_rows() {
+        const std::int64_t step = part_bytes / width_;
+        for (std::int64_t row = 0; row < layout_.rows(); ++row)
+            for (std::int64_t first = 0; first < layout_.n; first += step) {
+                buffer_.resize(std::size_t(std::min(step, layout_.n - first) * width_));
+                layout_.dense() ? reader_.read_next(buffer_) : reader_.read_part(row, first, buffer_);
+                take_(row, first, buffer_);
+                shown_.advance(buffer_.size());
+            }
+    }
+
+    /// Whole slabs of rows that stand side by side in the file, or part of one.
+    void blocks_of_rows(std::int64_t fit) {
+        const std::int64_t rows = layout_.rows(), inner = layout_.inner;
+        const std::size_t row_bytes = std::size_t(layout_.n * width_);
+        for (std::int64_t first = 0, count = 0; first < rows; first += count) {
+            count = std::min(fit, rows - first);
+            count = fit > inner ? count - count % inner : std::min(count, inner - first % inner);
+            buffer_.resize(std::size_t(count) * row_bytes);
+            reader_.read(first, count, buffer_);
+            for (std::int64_t r = 0; r < count; ++r)
+                take_(first + r, 0, std::span(buffer_).subspan(std::size_t(r) * row_bytes, row_bytes));
+            shown_.advance(buffer_.size());
+        }
+    }
+
+    row_reader reader_;
+    const row_layout &layout_;
+    const std::int64_t width_;
+    progress &shown_;
+    const take_part take_;
+    std::vector<std::byte> buffer_;
+};
 
 class measurer {
 public:
@@ -177,14 +198,13 @@ private:
 
 } // namespace
 
-row_stats measure_rows(array_input &in, const row_layout &layout) {
+row_stats measure_rows(array_input &in, const row_layout &layout, progress &shown) {
     measurer m(layout, in.info.of.type);
-    row_reader reader(in, layout);
+    const auto take = [&](std::int64_t row, std::int64_t first, std::span<const std::byte> part) {
+        m.take(row, first, part);
+    };
     if (in.info.elements > 0)
-        for_each_part(
-            reader, layout, std::int64_t(type_bytes(in.info.of.type)),
-            [&](std::int64_t row, std::int64_t first, std::span<const std::byte> part) { m.take(row, first, part); });
-    finish_reading(in);
+        walk(in, layout, shown, take).run();
     return m.result();
 }
 

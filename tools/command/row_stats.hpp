@@ -2,6 +2,7 @@
 // What `rownorm info` says of the rows of an array.
 #pragma once
 
+#include "progress.hpp"
 #include "rows.hpp"
 
 namespace command {
@@ -37,8 +38,8 @@ constexpr std::int64_t most_rms = std::int64_t(1) << 24;
 /// Longer rows have no statistics of channels.
 constexpr std::int64_t most_channels = std::int64_t(1) << 17;
 
-/// Reads the whole array. Throws failure.
-row_stats measure_rows(array_input &in, const row_layout &layout);
+/// Reads all elements. Throws failure.
+row_stats measure_rows(array_input &in, const row_layout &layout, progress &shown);
 
 /// A histogram of row_stats::rms: `counts[i]` rows are from edges[i] to edges[i + 1].
 struct histogram {

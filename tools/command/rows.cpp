@@ -41,8 +41,8 @@ void scatter(std::byte *columns, const std::byte *from, std::int64_t rows, const
 
 void row_reader::read(std::int64_t first, std::int64_t rows, std::span<std::byte> into) {
     if (layout_.dense())
-        next_bytes(into);
-    else if (rows % layout_.inner == 0)
+        return read_next(into);
+    if (rows % layout_.inner == 0)
         read_slabs(into);
     else
         read_tile(first, rows, into);

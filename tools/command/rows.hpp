@@ -49,7 +49,6 @@ public:
 
     /// Bytes of the whole file, once its header is written.
     std::int64_t file_bytes() const { return header_bytes_ + info_.bytes; }
-    std::int64_t header_bytes() const { return header_bytes_; }
     const array_info &info() const { return info_; }
     const row_layout &layout() const { return layout_; }
 
@@ -63,6 +62,14 @@ private:
     const row_layout layout_;
     std::int64_t header_bytes_ = 0;
     std::vector<std::byte> scratch_;
+};
+
+/// Where the rows of a job come from and go to. residual and residual_out may be null.
+struct row_ends {
+    row_reader *x = nullptr;
+    row_reader *residual = nullptr;
+    row_writer *y = nullptr;
+    row_writer *residual_out = nullptr;
 };
 
 } // namespace command

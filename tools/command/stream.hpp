@@ -8,14 +8,6 @@
 
 namespace command {
 
-/// The files of a job. residual and residual_out are optional.
-struct stream_ends {
-    row_reader *x = nullptr;
-    row_reader *residual = nullptr;
-    row_writer *y = nullptr;
-    row_writer *residual_out = nullptr;
-};
-
 /// How the rows are treated on their way.
 struct stream_work {
     const normalizer &norm;
@@ -39,6 +31,6 @@ block_plan plan_blocks(const job_shape &shape, bool has_residual, bool verifies,
                        std::size_t memory_bytes, std::uint32_t threads);
 
 /// Reading, computing and writing overlap if there is more than one block. Throws what the stages throw.
-findings stream_rows(const block_plan &plan, const job_shape &shape, const stream_ends &ends, const stream_work &work);
+findings stream_rows(const block_plan &plan, const job_shape &shape, const row_ends &ends, const stream_work &work);
 
 } // namespace command

@@ -30,7 +30,10 @@ std::string follow_links(std::string path, const std::string &name) {
             return path;
         const std::string next(link, std::size_t(length));
         const std::size_t slash = path.rfind('/');
-        path = next.starts_with('/') || slash == std::string::npos ? next : path.substr(0, slash + 1) + next;
+        if (next.starts_with('/') || slash == std::string::npos)
+            path = next;
+        else
+            path.replace(slash + 1, std::string::npos, next);
     }
     fail("{}: too many symbolic links", name);
 }

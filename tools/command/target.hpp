@@ -43,9 +43,6 @@ public:
     /// Puts the finished file under its name.
     void commit(bool durable);
 
-    /// The descriptor of what was written, for reading it back; only if random_access().
-    int get() const { return fd_.get(); }
-
 private:
     bool open_standard_output(const std::string &path);
     void open_directly(const std::string &path);

@@ -111,7 +111,7 @@ void verification::note(std::int64_t row, std::int64_t column, const char *what,
 }
 
 verifier::verifier(const normalize_options &options, const job_shape &shape)
-    : options_(options), shape_(shape), is_f64_(shape.x == ROWNORM_F64), is_layer_(options.op == ROWNORM_LAYER_NORM),
+    : shape_(shape), is_f64_(shape.x == ROWNORM_F64), is_layer_(options.op == ROWNORM_LAYER_NORM),
       round_(rounding(options, shape.y)), arithmetic_(is_f64_ ? ROWNORM_F64 : ROWNORM_F32),
       offset_(is_f64_ ? options.weight_offset : double(float(options.weight_offset))),
       // Sums of chunks of 1,024 are added in f64, which for f64 rows is no wider than the elements.

@@ -61,7 +61,6 @@ private:
     interval allowed(long double t, long double w, long double b) const;
     bool is_right(long double t, double w, double b, long double should, double y) const;
 
-    const normalize_options &options_;
     const job_shape shape_;
     const bool is_f64_, is_layer_;
     const rownorm_round round_;
