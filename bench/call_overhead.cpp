@@ -71,8 +71,8 @@ void kernels(benchmark::State &state) {
         state.SkipWithError(rownorm_last_error());
         return;
     }
-    const SumKernel sum_squares = isa->kernels.statistics->sum_squares[kF32];
-    const ApplyKernel apply = isa->kernels.apply[kF32]->apply[0][kGain][kF32][kF32];
+    const SumKernel sum_squares = isa->kernels->statistics->sum_squares[kF32];
+    const ApplyKernel apply = isa->kernels->apply[kF32]->apply[0][kGain][kF32][kF32];
     time_calls(state, [&] {
         double sum = 0;
         sum_squares({row.x.data(), 0}, 1, n, &sum);

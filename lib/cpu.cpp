@@ -11,12 +11,18 @@ namespace {
 
 struct Cpu {
     uint32_t leaf1_ecx = 0, leaf7_ebx = 0;
+    uint32_t family = 0;
+    bool is_amd = false;
     uint64_t saved_state = 0; // XCR0
 
     Cpu() noexcept {
         uint32_t a = 0, b = 0, c = 0, d = 0;
-        if (__get_cpuid(1, &a, &b, &c, &d))
+        if (__get_cpuid(0, &a, &b, &c, &d))
+            is_amd = b == signature_AMD_ebx && c == signature_AMD_ecx && d == signature_AMD_edx;
+        if (__get_cpuid(1, &a, &b, &c, &d)) {
             leaf1_ecx = c;
+            family = (a >> 8 & 0xf) + (a >> 20 & 0xff); // the extended family counts where the base is 15, as AMD's is
+        }
         if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
             leaf7_ebx = b;
         if (leaf1_ecx & bit_OSXSAVE) { // without it XGETBV is an illegal instruction
@@ -72,6 +78,8 @@ const char *avx512_obstacle() noexcept {
         return "the operating system does not save the AVX-512 registers";
     return nullptr;
 }
+
+bool has_slow_wide_f16() noexcept { return this_cpu().is_amd && this_cpu().family == 0x19; }
 
 } // namespace rownorm
 #endif

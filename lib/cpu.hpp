@@ -8,4 +8,8 @@ namespace rownorm {
 const char *avx2_obstacle() noexcept;
 const char *avx512_obstacle() noexcept;
 
+// Whether conversions of f16 in 512-bit vectors take longer than in 256-bit ones: AMD's Zen 4 (measured: the second
+// pass of RMSNorm 1.25 times as long).
+bool has_slow_wide_f16() noexcept;
+
 } // namespace rownorm

@@ -15,10 +15,13 @@
     extern const rownorm::ApplyKernels rownorm_apply_f32_##isa, rownorm_apply_f16_##isa, rownorm_apply_bf16_##isa;     \
     extern const rownorm::F64ApplyKernels rownorm_apply_f64_##isa;
 #define ROWNORM_KERNELS(isa)                                                                                           \
-    {                                                                                                                  \
-        &rownorm_statistics_##isa, &rownorm_residual_##isa,                                                            \
-            {&rownorm_apply_f32_##isa, &rownorm_apply_f16_##isa, &rownorm_apply_bf16_##isa}, &rownorm_apply_f64_##isa  \
-    }
+    constexpr KernelTable isa##_kernels = {                                                                            \
+        &rownorm_statistics_##isa,                                                                                     \
+        &rownorm_residual_##isa,                                                                                       \
+        {&rownorm_apply_f32_##isa, &rownorm_apply_f16_##isa, &rownorm_apply_bf16_##isa},                               \
+        &rownorm_apply_f64_##isa};
+#define ROWNORM_ISA(isa, obstacle)                                                                                     \
+    { #isa, &isa##_kernels, &isa##_kernels, obstacle }
 
 #if defined(__x86_64__)
 ROWNORM_DECLARE_ISA(avx512)
@@ -33,17 +36,35 @@ namespace {
 
 const char *no_obstacle() noexcept { return nullptr; }
 
+#if defined(__x86_64__)
+ROWNORM_KERNELS(avx512)
+ROWNORM_KERNELS(avx2)
+ROWNORM_KERNELS(sse2)
+#elif defined(__aarch64__)
+ROWNORM_KERNELS(neon)
+#endif
+
 // Best first; the last one is the baseline, which every machine of the architecture runs.
 constexpr Isa isas[] = {
 #if defined(__x86_64__)
-    {"avx512", ROWNORM_KERNELS(avx512), avx512_obstacle},
-    {"avx2", ROWNORM_KERNELS(avx2), avx2_obstacle},
-    {"sse2", ROWNORM_KERNELS(sse2), no_obstacle},
+    ROWNORM_ISA(avx512, avx512_obstacle),
+    ROWNORM_ISA(avx2, avx2_obstacle),
+    ROWNORM_ISA(sse2, no_obstacle),
 #elif defined(__aarch64__)
-    {"neon", ROWNORM_KERNELS(neon), no_obstacle},
+    ROWNORM_ISA(neon, no_obstacle),
 #endif
 };
 constexpr int kIsas = int(sizeof isas / sizeof *isas);
+
+// The same ISA with the kernels that are fastest on this CPU, for plans that do not ask for it by name.
+const Isa *tuned(const Isa *isa) noexcept {
+#if defined(__x86_64__)
+    static constexpr Isa avx512_with_narrow_f16 = {"avx512", &avx512_kernels, &avx2_kernels, avx512_obstacle};
+    if (isa->kernels == &avx512_kernels && has_slow_wide_f16())
+        return &avx512_with_narrow_f16;
+#endif
+    return isa;
+}
 
 // Every name of the project: one that belongs to another architecture is known, and no ISA of ours here.
 constexpr const char *known_names[] = {"avx512", "avx2", "sse2", "neon"};
@@ -115,7 +136,7 @@ const Isa *choose_isa(const char *exact, const char *max_isa, rownorm_status *st
         return exact_isa(exact, from, status);
     while (isas[from].obstacle())
         from++;
-    return &isas[from];
+    return tuned(&isas[from]);
 }
 
 const Isa *default_isa() noexcept {

@@ -10,8 +10,11 @@ namespace rownorm {
 
 struct Isa {
     const char *name;
-    KernelTable kernels;
+    const KernelTable *kernels;
+    const KernelTable *f16_kernels; // for rows of f16: those of a lower ISA where they are faster, with the same bits
     const char *(*obstacle)() noexcept;
+
+    const KernelTable &kernels_for(Type rows) const { return rows == kF16 ? *f16_kernels : *kernels; }
 };
 
 // The best ISA that the machine, ROWNORM_MAX_ISA and `max_isa` allow, or exactly `exact`; either may be

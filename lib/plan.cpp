@@ -97,7 +97,7 @@ rownorm_status partial_count(const rownorm_descriptor &d, int64_t &k) {
 }
 
 void choose_kernels(Plan &plan) {
-    const ResidualKernels &residual = *plan.isa->kernels.residual;
+    const ResidualKernels &residual = *plan.isa->kernels_for(plan.residual).residual;
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
     if (plan.x == kF64)
         plan.add = centred ? residual.add_sum_f64 : residual.add_sum_squares_f64;
