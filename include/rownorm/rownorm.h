@@ -204,7 +204,8 @@ typedef struct rownorm_io {
 static inline rownorm_io rownorm_dense_io(const rownorm_descriptor *descriptor, int64_t rows);
 
 /** Runs the plan on oneTBB threads of the library's own, or on the calling thread if the work is
- *  small, max_threads is 1, or no threads can be had. */
+ *  small, max_threads is 1, or no threads can be had. (A thread that oneTBB has started and that finds no
+ *  memory ends the process: oneTBB's doing. Where memory may run out, use max_threads 1 or the two below.) */
 ROWNORM_API rownorm_status rownorm_execute(const rownorm_plan *plan, const rownorm_io *io);
 
 /**
@@ -228,7 +229,7 @@ typedef int (*rownorm_parallel_for_fn)(void *executor_context, size_t tasks, row
  * Runs the plan on the caller's executor, which is called at most twice, on the calling thread. No
  * task waits for another. A task that is run twice repeats its work only if it does not run in place;
  * the library runs each index once and ignores repeats. ROWNORM_EXECUTOR_FAILED if the executor
- * fails or returns before every task ran; the outputs are then unspecified.
+ * fails or returns before every task ran; the outputs are then unspecified. It must not throw.
  */
 ROWNORM_API rownorm_status rownorm_execute_on(const rownorm_plan *plan, const rownorm_io *io,
                                               rownorm_parallel_for_fn parallel_for, void *executor_context);

@@ -35,6 +35,8 @@ bool may_allocate() {
 
 } // namespace
 
+#pragma GCC visibility push(default) // for all libraries of the process
+
 extern "C" void *malloc(std::size_t size) { return may_allocate() ? __libc_malloc(size) : nullptr; }
 extern "C" void *calloc(std::size_t count, std::size_t size) {
     return may_allocate() ? __libc_calloc(count, size) : nullptr;
@@ -60,6 +62,8 @@ extern "C" int posix_memalign(void **memory, std::size_t alignment, std::size_t 
     *memory = memalign(alignment, size);
     return *memory == nullptr ? ENOMEM : 0;
 }
+
+#pragma GCC visibility pop
 
 namespace {
 
