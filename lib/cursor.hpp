@@ -6,11 +6,14 @@
 
 namespace rownorm {
 
+// In integers: the step past the last row may lead anywhere, as the stride of a dimension of one row means nothing.
 inline Rows at(Rows rows, int64_t offset_bytes) {
-    return {rows.data ? static_cast<const char *>(rows.data) + offset_bytes : nullptr, rows.stride};
+    const auto address = reinterpret_cast<uintptr_t>(rows.data);
+    return {address ? reinterpret_cast<const void *>(address + uint64_t(offset_bytes)) : nullptr, rows.stride};
 }
 inline MutableRows at(MutableRows rows, int64_t offset_bytes) {
-    return {rows.data ? static_cast<char *>(rows.data) + offset_bytes : nullptr, rows.stride};
+    const auto address = reinterpret_cast<uintptr_t>(rows.data);
+    return {address ? reinterpret_cast<void *>(address + uint64_t(offset_bytes)) : nullptr, rows.stride};
 }
 inline Rows as_input(MutableRows rows) { return {rows.data, rows.stride}; }
 

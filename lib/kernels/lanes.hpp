@@ -116,13 +116,15 @@ ROWNORM_INLINE typename E::pair load_up_to(const typename E::value *p, int count
     return count == E::width ? E::load(p) : E::load_first(p, count);
 }
 
+// In integers, as the row after the last one may be nowhere.
 template <class E>
 ROWNORM_INLINE const typename E::value *row_of(rownorm::Rows rows, int64_t r) {
-    return reinterpret_cast<const typename E::value *>(static_cast<const char *>(rows.data) + r * rows.stride);
+    return reinterpret_cast<const typename E::value *>(reinterpret_cast<uintptr_t>(rows.data) +
+                                                       uint64_t(r * rows.stride));
 }
 template <class E>
 ROWNORM_INLINE typename E::value *row_of(rownorm::MutableRows rows, int64_t r) {
-    return reinterpret_cast<typename E::value *>(static_cast<char *>(rows.data) + r * rows.stride);
+    return reinterpret_cast<typename E::value *>(reinterpret_cast<uintptr_t>(rows.data) + uint64_t(r * rows.stride));
 }
 
 } // namespace
