@@ -50,7 +50,7 @@ rownorm_status run_batch(const Plan &plan, const rownorm_io &io, int64_t rows) n
     }
     const Batch batch{plan, io, rows, count};
     Tasks tasks(count, Batch::run, &batch);
-    run_on_tbb(tasks);
+    run_on_tbb(tasks, std::min(size_t(threads), count));
     return ROWNORM_OK;
 }
 

@@ -39,14 +39,15 @@ tbb::task_arena *arena() noexcept {
 
 } // namespace
 
-void run_on_tbb(Tasks &tasks) noexcept {
+void run_on_tbb(Tasks &tasks, size_t threads) noexcept {
     tbb::task_arena *const ours = forked.load(std::memory_order_relaxed) ? nullptr : arena();
     if (ours) {
         try {
             ours->execute([&] {
                 tbb::this_task_arena::isolate([&] {
+                    // The arena has a place for every CPU: what keeps the others out is that there are no more shares.
                     tbb::parallel_for(
-                        size_t(0), tasks.count(), [&](size_t task) { tasks.run(task); }, tbb::simple_partitioner());
+                        size_t(0), threads, [&](size_t) { tasks.run_share(); }, tbb::simple_partitioner());
                 });
             });
         } catch (...) { // no memory or no threads: what is left is done here

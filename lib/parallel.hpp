@@ -25,6 +25,11 @@ public:
             done_.fetch_add(1, std::memory_order_acq_rel);
         }
     }
+    // Tasks until none is left: what each of several threads does.
+    void run_share() noexcept {
+        for (size_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < count_;)
+            run(task);
+    }
     // The tasks that nobody took, on this thread.
     void run_rest() noexcept {
         for (size_t task = 0; task < count_; task++)
@@ -37,12 +42,12 @@ private:
     const size_t count_; // at most kMaxTasks
     const Function function_;
     const void *const context_;
-    std::atomic<size_t> done_{0};
+    std::atomic<size_t> next_{0}, done_{0};
     std::atomic<bool> taken_[kMaxTasks] = {};
 };
 
-// Runs all tasks, on oneTBB threads where they can be had, and returns when all are done.
-void run_on_tbb(Tasks &tasks) noexcept;
+// Runs all tasks, on at most `threads` threads: this one and oneTBB's where they can be had. Returns when all are done.
+void run_on_tbb(Tasks &tasks, size_t threads) noexcept;
 
 // Runs all tasks on the caller's executor; false if it failed or left some out.
 bool run_on_executor(Tasks &tasks, rownorm_parallel_for_fn parallel_for, void *executor_context) noexcept;

@@ -11,9 +11,9 @@ set -eu
 packages_for() {
     case $1 in
     build) echo g++ cmake ninja-build pkg-config libxsimd-dev libtbb-dev libcli11-dev libfmt-dev libzip-dev nlohmann-json3-dev ;;
-    tests) echo binutils python3 doctest-dev libbenchmark-dev ;;
+    tests) echo abigail-tools binutils python3 doctest-dev libbenchmark-dev valgrind ;;
     peers) echo libeigen3-dev libdnnl-dev ;; # optional, for bench/
-    checks) echo clang clang-format clang-tidy libclang-rt-dev ;;
+    checks) echo clang clang-16 clang-format clang-tidy libclang-rt-dev ;;
     emulate) echo python3 qemu-user g++-aarch64-linux-gnu gcc libc6-dev binutils lz4 ;;
     *) echo "install-deps: unknown purpose '$1': build, tests, peers, checks or emulate" >&2 && return 1 ;;
     esac
