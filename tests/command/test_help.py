@@ -13,7 +13,7 @@ from support import COMMAND, CommandTest, npy
 from test_containers import Containers
 
 TOOLS = pathlib.Path(__file__).parents[2] / "tools"
-COMMANDS = ("normalize", "info", "diff", "isa")
+COMMANDS = ("normalize", "info", "diff", "isa", "bench")
 
 
 class HelpTest(CommandTest):
@@ -63,7 +63,7 @@ class Help(HelpTest):
             self.assert_failed(result, 2)
             self.assertIn(b"no command '%s'" % word.encode(), result.stderr)
             self.assertEqual(b"meant?" in result.stderr, near is not None)
-            self.assertIn(b"; is %s meant?" % near.encode() if near else b"isa (see", result.stderr)
+            self.assertIn(b"; is %s meant?" % near.encode() if near else b"bench (see", result.stderr)
         self.assert_failed(self.run_command(), 2)
 
 
@@ -144,7 +144,7 @@ class Completions(HelpTest):
     def test_zsh_and_fish_know_every_option(self):
         zsh = (TOOLS / "completion" / "_rownorm").read_text()
         fish = (TOOLS / "completion" / "rownorm.fish").read_text()
-        for command in ("normalize", "info", "diff"):
+        for command in ("normalize", "info", "diff", "bench"):
             part = zsh.split("    %s)\n" % command)[1].split(";;")[0]
             self.assertEqual(set(re.findall(r"--[a-z][a-z0-9-]+", part)), self.options(command))
             lines = [line for line in fish.splitlines() if line.startswith("complete") and (

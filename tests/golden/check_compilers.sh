@@ -4,14 +4,21 @@
 # The golden hashes under every compiler and optimisation level: builds the library and rownorm_hashes with
 # each, and asks each for the very same lines on every ISA of this machine.
 #
-#   check_compilers.sh WORK_FOLDER     builds under WORK_FOLDER; exits 1 if any build fails or differs
-#   COMPILERS="g++ clang++" LEVELS="-O1 -O2 -O3" JOBS=2    which, and how many at once
+#   check_compilers.sh WORK_FOLDER           builds under WORK_FOLDER; exits 1 if any build fails or differs
+#   check_compilers.sh WORK_FOLDER quick     only what the other checks are farthest from: the newest clang, -O1 and -O3
+#   COMPILERS="g++ clang++" LEVELS="-O1 -O2 -O3" JOBS=2    which, and how many at once; without COMPILERS
+#                                            g++, clang++ and the newest clang++-N that is installed
 set -u
 
-work=${1:?usage: check_compilers.sh WORK_FOLDER}
+work=${1:?usage: check_compilers.sh WORK_FOLDER [quick]}
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 failures=0
+
+newest_clang() {
+  for folder in $(echo "$PATH" | tr : ' '); do ls "$folder" 2>/dev/null; done |
+    grep -x 'clang++-[0-9]*' | sort -t - -k 2 -n | tail -n 1
+}
 
 configure_and_build() { # COMPILER LEVEL FOLDER
   # The level is that of all code: kernels, the rest of the library, and the program that makes inputs.
@@ -22,6 +29,7 @@ configure_and_build() { # COMPILER LEVEL FOLDER
 }
 
 check() { # COMPILER LEVEL
+  begin=$(date +%s)
   folder=$work/$1$2
   mkdir -p "$folder"
   if ! configure_and_build "$1" "$2" "$folder" >"$folder/build.log" 2>&1; then
@@ -34,12 +42,21 @@ check() { # COMPILER LEVEL
     echo "$1 $2: other hashes"
     return 1
   fi
-  echo "$1 $2: the golden hashes"
+  echo "$1 $2: the golden hashes, after $(($(date +%s) - begin)) s"
 }
 
-for compiler in ${COMPILERS:-g++ clang++}; do
-  for level in ${LEVELS:--O1 -O2 -O3}; do
+newest=$(newest_clang)
+if [ "${2:-}" = quick ]; then
+  compilers=${newest:-clang++} levels="-O1 -O3"
+else
+  compilers="g++ clang++ $newest" levels="-O1 -O2 -O3"
+fi
+checked=0
+for compiler in ${COMPILERS:-$compilers}; do
+  for level in ${LEVELS:-$levels}; do
+    checked=$((checked + 1))
     check "$compiler" "$level" || failures=$((failures + 1))
   done
 done
-[ "$failures" -eq 0 ]
+echo "$checked builds, $failures failed"
+[ "$checked" -gt 0 ] && [ "$failures" -eq 0 ]

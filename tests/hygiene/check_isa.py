@@ -91,6 +91,8 @@ def check_initialisers(obj, sanitizer):
 def check_instructions(obj):
     code = tool("objdump", "-d", "--no-show-raw-insn", obj.path)
     if not instructions.lines(code):
+        if obj.isa == "baseline" and not obj.defined("TtWw"):
+            return  # a file that is for another architecture
         yield f"{obj.label}: no instructions in the disassembly"
     for name, line in instructions.above(obj.isa, code):
         yield f"{obj.label}: above the ISA, {name}: {line}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which x86 instructions lie above an ISA, judged by mnemonics and registers as objdump prints them (AT&T)."""
+"""Which instructions lie above an ISA, judged by mnemonics and registers as objdump prints them (x86: AT&T)."""
 import re
 
 LINE = re.compile(r"^ *[0-9a-f]+:[ \t]+(?:(?:lock|rep|repz|repnz|notrack|bnd|data16|cs|ds|es|ss|fs|gs|\{vex\}|\{evex\}) )*"
@@ -55,16 +55,41 @@ def above_avx512(mnemonic, operands):
     return bool(BEYOND_ALL.match(mnemonic)) and not WITHIN.match(mnemonic) or "%tmm" in operands
 
 
-CEILINGS = {"baseline": above_baseline, "sse2": above_baseline, "avx2": above_avx2, "avx512": above_avx512}
+# AArch64: whatever ARMv8.0-A with Advanced SIMD lacks. Half-precision numbers are converted there, not computed with:
+# an arithmetic instruction has them as .4h, .8h or a scalar h register.
+ARM_LATER = matcher(
+    "ld(add|clr|eor|set|smax|smin|umax|umin)[a-z]* st(add|clr|eor|set|smax|smin|umax|umin)l?[bh]? swp[a-z]* cas[a-z]* "
+    "ldap[a-z]* stlur[a-z]* crc32[a-z]* aes[a-z]* sha(1|256|512)[a-z0-9]* sm[34][a-z0-9]* eor3 bcax rax1 xar "
+    "sqrdml[as]h [su]dot usdot sudot [su]mmla usmmla bf[a-z]*[0-9]* fml[as]l2? fcadd fcmla fjcvtzs frint(32|64)[xz] "
+    "setf(8|16) rmif cfinv sb wfet ld64b st64b[a-z0-9]*")
+ARM_HALF_ARITHMETIC = re.compile(
+    r"f(abd|abs|add|ac[gl][et]|cm[a-z]+|ccmp|csel|div|ma?x|min|max|maxnm|minnm|mla|mls|mul|mulx|neg|nmul|madd|msub|"
+    r"nmadd|nmsub|recp[esx]|rsqrt[es]|rint[a-z]|sqrt|sub|addp|maxp|minp|maxnmp|minnmp|max[a-z]*v|min[a-z]*v|"
+    r"cvt[amnpz][su])$|[su]cvtf$")
+ARM_HALF = re.compile(r"\.[48]h\b|\bh\d+\b|\.h\[")
+ARM_SCALABLE = re.compile(r"\bz\d+\b|\bp\d+(\.[bhsd]|/[mz])?(?=[,\s}]|$)")
+
+
+def above_armv8(mnemonic, operands):
+    if ARM_LATER.match(mnemonic) or ARM_SCALABLE.search(operands.split("//")[0]):
+        return mnemonic not in ("bfi", "bfxil", "bfc", "bfm")
+    return bool(ARM_HALF_ARITHMETIC.match(mnemonic) and ARM_HALF.search(operands)) or ".1q" in operands
+
+
+X86_CEILINGS = {"baseline": above_baseline, "sse2": above_baseline, "avx2": above_avx2, "avx512": above_avx512}
+ARM_CEILINGS = {"baseline": above_armv8, "neon": above_armv8}
+CEILINGS = {"elf64-x86-64": X86_CEILINGS, "elf64-littleaarch64": ARM_CEILINGS}
 
 
 def above(isa, code):
-    """The first instruction of each mnemonic above the ISA, as (mnemonic, text). Only x86 has a ceiling here."""
-    is_above = CEILINGS.get(isa)
-    if is_above is None or "elf64-x86-64" not in code:
+    """The first instruction of each mnemonic above the ISA, as (mnemonic, text)."""
+    format_name = re.search(r"file format (\S+)", code)
+    ceilings = CEILINGS.get(format_name[1] if format_name else "")
+    if ceilings is None or isa not in ceilings:
+        yield "?", f"no ceiling is known for {isa} in {format_name and format_name[1]}"
         return
     seen = set()
     for mnemonic, operands in lines(code):
-        if mnemonic not in seen and is_above(mnemonic, operands):
+        if mnemonic not in seen and ceilings[isa](mnemonic, operands):
             seen.add(mnemonic)
             yield mnemonic, f"{mnemonic} {operands}".strip()

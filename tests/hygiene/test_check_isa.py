@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import check_isa
+import instructions
 
 ISAS = ["sse2", "avx2", "avx512"]
 CODE = {"sse2": "addps %xmm0, %xmm1", "avx2": "vfmadd231ps %ymm0, %ymm1, %ymm2; vcvtps2ph $0, %ymm1, %xmm2",
@@ -182,6 +183,37 @@ class Instructions(Library):
         self.plant("avx2")
         self.plant("avx512", code="vfmadd231ps %ymm0, %ymm1, %ymm2")
         self.expect("avx512/statistics.cpp.o: no zmm in its code")
+
+
+class Arm(unittest.TestCase):
+    """As objdump prints them: an assembler for AArch64 may not be there."""
+
+    @staticmethod
+    def above(*code):
+        lines = "\n".join(f"  {4 * i:3x}:\t{line}" for i, line in enumerate(code))
+        return [name for name, _ in instructions.above("neon", f"x.o:     file format elf64-littleaarch64\n\n{lines}\n")]
+
+    def test_above(self):
+        for code in ("fadd\tv0.8h, v1.8h, v2.8h", "fmla\tv0.4h, v1.4h, v2.4h", "fadd\th0, h1, h2", "fcmp\th0, h1",
+                     "bfcvtn\tv0.4h, v1.4s", "sdot\tv0.4s, v1.16b, v2.16b", "smmla\tv0.4s, v1.16b, v2.16b",
+                     "sqrdmlah\tv0.4s, v1.4s, v2.4s", "fcadd\tv0.4s, v1.4s, v2.4s, #90", "ldadd\tx0, x1, [x2]",
+                     "casal\tx0, x1, [x2]", "swpal\tw0, w1, [x2]", "ldaprb\tw0, [x1]", "aese\tv0.16b, v1.16b",
+                     "pmull\tv0.1q, v1.1d, v2.1d", "crc32b\tw0, w1, w2", "fadd\tz0.s, z1.s, z2.s", "ptrue\tp0.s",
+                     "ld1w\t{z0.s}, p0/z, [x0]", "fmlal\tv0.4s, v1.4h, v2.4h", "fjcvtzs\tw0, d1", "sb"):
+            with self.subTest(code):
+                self.assertEqual(self.above(code), [code.split("\t", maxsplit=1)[0]])
+
+    def test_within(self):
+        self.assertEqual(self.above(
+            "fcvt\ts0, h1", "fcvt\th0, s1", "fcvtl\tv0.4s, v1.4h", "fcvtn2\tv0.8h, v1.4s", "fmla\tv0.4s, v1.4s, v2.4s",
+            "mov\tv0.h[1], w1", "umov\tw0, v1.h[2]", "dup\tv0.8h, w1", "add\tv0.8h, v1.8h, v2.8h", "xtn\tv0.4h, v1.4s",
+            "shrn\tv0.4h, v1.4s, #16", "ldr\th0, [x0]", "b.eq\t98 <.text+0x98>  // b.none", "bfi\tw0, w1, #2, #3",
+            "bfxil\tw0, w1, #2, #3", "paciasp", "csdb", "sri\tv0.4s, v1.4s, #16", "subs\tx0, x1, x2",
+            "stur\th0, [x0, #-2]", "ldaxr\tw0, [x1]", "stlxr\tw2, w0, [x1]", "scvtf\ts0, w1"), [])
+
+    def test_unknown_architecture(self):
+        self.assertEqual(list(instructions.above("neon", "x.o: file format elf64-littleriscv\n  0:\tret\n")),
+                         [("?", "no ceiling is known for neon in elf64-littleriscv")])
 
 
 class Missing(Library):

@@ -14,6 +14,7 @@ struct outcome {
 void add_normalize(CLI::App &program);
 void add_info(CLI::App &program);
 void add_isa(CLI::App &program);
+void add_bench(CLI::App &program);
 void add_diff(CLI::App &program, outcome &result);
 
 } // namespace command

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "about.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "report.hpp"
 
 #include <rownorm/rownorm.h>
 
-#include <cstdlib>
 #include <cstring>
 
 namespace command {
@@ -14,11 +14,7 @@ namespace {
 
 /// One line an ISA, best first: its name, and whether it runs or why it does not.
 void list_isas() {
-    const char *const chosen = rownorm_isa();
-    if (chosen == nullptr) {
-        const char *const cap = std::getenv("ROWNORM_MAX_ISA");
-        fail("ROWNORM_MAX_ISA is {}; expected one of the ISA names", in_quotes(cap != nullptr ? cap : ""));
-    }
+    const char *const chosen = chosen_isa();
     std::string text;
     bool above = true; // of the chosen one: what can run there was capped
     for (std::size_t i = 0; const char *name = rownorm_isa_built_name(i); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rownorm command.
+#include "about.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "help.hpp"
@@ -23,22 +24,11 @@ int after_parsing(const CLI::App &program, const CLI::ParseError &error) {
     return exit_usage;
 }
 
-std::string compiler() {
-#if defined(__clang__)
-    return fmt::format("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
-#else
-    return fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
-#endif
-}
-
 std::string version() {
-    std::string isas;
-    for (std::size_t i = 0; const char *name = rownorm_isa_built_name(i); ++i)
-        isas += fmt::format("{}{}", i == 0 ? "" : ", ", name);
     const char *const chosen = rownorm_isa();
-    const std::uint32_t v = rownorm_version();
-    return fmt::format("rownorm {}.{}.{}\nISAs: {} (here: {})\ncompiled by {}", v / 10000, v / 100 % 100, v % 100, isas,
-                       chosen != nullptr ? chosen : "none, ROWNORM_MAX_ISA is unknown", compiler());
+    return fmt::format("rownorm {}\nISAs: {} (here: {})\ncompiled by {}", version_number(),
+                       fmt::join(built_isas(), ", "), chosen != nullptr ? chosen : "none, ROWNORM_MAX_ISA is unknown",
+                       compiler());
 }
 
 /// A first word that is no command: CLI11 would only say that one is missing.
@@ -64,6 +54,7 @@ int run(int argc, char **argv) {
         {"normalize", "IN -o OUT [OPTIONS]"},
         {"info", "F [OPTIONS]"},
         {"diff", "A B [OPTIONS]"},
+        {"bench", "[OPTIONS]"},
     }));
     program.footer("Try rownorm normalize --help for examples.");
     outcome result;
@@ -74,6 +65,7 @@ int run(int argc, char **argv) {
     add_info(program);
     add_diff(program, result);
     add_isa(program);
+    add_bench(program);
     try {
         require_command(program, argc, argv);
         program.parse(argc, argv);

@@ -5,7 +5,7 @@ _rownorm() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words=
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
-        words="normalize info diff isa --help --version"
+        words="normalize info diff isa bench --help --version"
     else
         case $previous in
         --op) words="rms layer l2" ;;
@@ -13,7 +13,7 @@ _rownorm() {
         --round) words="once before-weight" ;;
         --type | --out-type) words="f32 f16 bf16 f64" ;;
         --isa) words=$("${COMP_WORDS[0]}" isa 2>/dev/null | cut -d ' ' -f 1) ;;
-        --eps | --axis | --partial | --partial-count | --weight-offset | --threads | --memory | --ulp) return ;;
+        --eps | --axis | --partial | --partial-count | --weight-offset | --threads | --memory | --ulp | --seconds) return ;;
         *)
             if [[ $current == -* ]]; then
                 case ${COMP_WORDS[1]} in
@@ -25,6 +25,7 @@ _rownorm() {
                 info) words="--axis --type --json --plot --plot-out --force --help" ;;
                 diff) words="--ulp --type --json --quiet --help" ;;
                 isa) words="--help" ;;
+                bench) words="--seconds --json --help" ;;
                 esac
             fi
             ;;

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of the rownorm command for fish.
 
-set -l commands normalize info diff isa
+set -l commands normalize info diff isa bench
 complete -c rownorm -n "not __fish_seen_subcommand_from $commands" -f -a normalize -d 'Normalise rows'
 complete -c rownorm -n "not __fish_seen_subcommand_from $commands" -f -a info -d 'Say what an array holds'
 complete -c rownorm -n "not __fish_seen_subcommand_from $commands" -f -a diff -d 'Compare two arrays'
 complete -c rownorm -n "not __fish_seen_subcommand_from $commands" -f -a isa -d 'List the instruction sets'
+complete -c rownorm -n "not __fish_seen_subcommand_from $commands" -f -a bench -d 'Measure this machine'
 complete -c rownorm -n "not __fish_seen_subcommand_from $commands" -l version -d 'Version, ISAs, compiler'
 complete -c rownorm -s h -l help -d 'Help'
 
@@ -33,8 +34,9 @@ complete -c rownorm -n $normalize -l memory -x -d 'For rows in flight'
 complete -c rownorm -n '__fish_seen_subcommand_from normalize info' -l axis -x -d 'Axis of the rows'
 complete -c rownorm -n '__fish_seen_subcommand_from normalize info' -l force -d 'Replace what exists'
 complete -c rownorm -n '__fish_seen_subcommand_from normalize info diff' -l type -x -a $types -d 'What opaque bytes are'
-complete -c rownorm -n '__fish_seen_subcommand_from normalize info diff' -l json -d 'Report as JSON'
+complete -c rownorm -n '__fish_seen_subcommand_from normalize info diff bench' -l json -d 'Report as JSON'
 complete -c rownorm -n '__fish_seen_subcommand_from normalize diff' -s q -l quiet -d 'No summary'
 complete -c rownorm -n '__fish_seen_subcommand_from info' -l plot -d 'Histogram'
 complete -c rownorm -n '__fish_seen_subcommand_from info' -l plot-out -r -d 'Picture of the histogram'
 complete -c rownorm -n '__fish_seen_subcommand_from diff' -l ulp -x -d 'Differences that are equal'
+complete -c rownorm -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'How long to measure'
