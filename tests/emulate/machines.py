@@ -42,6 +42,9 @@ QEMU_MASKED_LOADS = ("every argument ends?*", "the same for long rows and for ba
 # Where only the choice of the ISA is in question.
 CHOICE = "ISA"
 
+# bochs takes some hundred times as long as the machine: every kernel once, and few of the sweeps.
+KERNELS = "ISA,affine,aliasing,layout,LayerNorm,fused add,NaN and infinity,lane model,one-line calls,redone rows,signed zeros"
+
 MACHINES = [
     Machine("qemu64", "sse2", "SSE2 and SSE3 only", qemu_cpu="qemu64"),
     Machine("nehalem", "sse2", "SSE4.2, no AVX", qemu_cpu="Nehalem", suites=CHOICE),
@@ -51,8 +54,10 @@ MACHINES = [
             bochs_cpu="sapphire_rapids", hide=("avx512f",), suites=CHOICE),
     Machine("avx-off", "sse2", "AVX in CPUID, its state off in the OS",
             bochs_cpu="sapphire_rapids", hide=("avx",), suites=CHOICE),
-    Machine("skylake-x", "avx512", "AVX-512 F, CD, BW, DQ, VL and no more", bochs_cpu="corei7_skylake_x", native=AVX512),
-    Machine("sapphire-rapids", "avx512", "AVX-512 with BF16 and FP16", bochs_cpu="sapphire_rapids", native=AVX512),
+    Machine("skylake-x", "avx512", "AVX-512 F, CD, BW, DQ, VL and no more", bochs_cpu="corei7_skylake_x", native=AVX512,
+            suites=KERNELS),
+    Machine("sapphire-rapids", "avx512", "AVX-512 with BF16 and FP16", bochs_cpu="sapphire_rapids", native=AVX512,
+            suites=KERNELS),
 ]
 
 
