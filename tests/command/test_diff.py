@@ -42,6 +42,18 @@ class Diff(CommandTest):
         self.assertRegex(lines[1], r"^  largest absolute 1 +at \(0, 2\): 3 and 4$")
         self.assertRegex(lines[2], r"^  largest relative 0\.25 +at \(0, 2\): 3 and 4$")
         self.assertRegex(lines[3], r"^  largest ulp +4,194,304 f32 +at \(0, 2\): 3 and 4$")
+        self.assertEqual(lines[4:], ["not equal: 2 beyond 0 ulp"])
+        code, text = self.diff(a, b, "--ulp", "4194304")
+        self.assertEqual((code, text.splitlines()[-1]), (0, "equal within 4194304 ulp"))
+
+    def test_a_type_for_what_says_its_own(self):
+        one = npy([1.0], (1,))
+        for arguments in (("diff", "a.npy", "a.npy"), ("info", "a.npy")):
+            self.file("a.npy", one)
+            result = self.run_command(*arguments, "--type", "f16")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(b"a.npy: type '<f4' found; --type f16 is for opaque bytes", result.stderr)
+            self.assertEqual(self.run_command(*arguments, "--type", "f32").returncode, 0)
 
     def test_ulp_and_the_exit_code(self):
         one = {"f2": 2 ** -10, "f4": 2 ** -23, "f8": 2 ** -52}

@@ -33,7 +33,7 @@ class Info(CommandTest):
             x = [draw.gauss(0, 2) for _ in range(rows * 30)]
             for descr, near in (("<f2", 2e-3), ("<V2", 2e-2), (">f4", 1e-6), ("<f8", 1e-14)):
                 with self.subTest((rows, descr)):
-                    got = self.json(npy(x, (rows, 30), descr), "--type", "bf16")
+                    got = self.json(npy(x, (rows, 30), descr), *(("--type", "bf16") if "V" in descr else ()))
                     each = [rms(x[i:i + 30]) for i in range(0, len(x), 30)]
                     self.assertEqual((got["rows"], got["n"], got["shape"], got["order"]), (rows, 30, [rows, 30], "C"))
                     self.assertEqual(got["rms"]["median_of_every"], 1)
@@ -66,7 +66,7 @@ class Info(CommandTest):
     def test_nan_and_infinity(self):
         nan, inf = math.nan, math.inf
         for descr in ("<f2", "<f4", "<f8", "<V2"):
-            got = self.json(npy([1, 2, nan, 3, inf, nan, 5, -inf, 1, 1, 3, 3], (6, 2), descr), "--type", "bf16")
+            got = self.json(npy([1, 2, nan, 3, inf, nan, 5, -inf, 1, 1, 3, 3], (6, 2), descr), *(("--type", "bf16") if "V" in descr else ()))
             self.assertEqual([got[k] for k in ("nan_elements", "nan_rows", "infinite_elements", "infinity_rows")],
                              [2, 2, 2, 2])
             self.assertEqual(got["rms"]["max"], 3)

@@ -98,6 +98,12 @@ class WeightAndBias(CommandTest):
         self.assert_close(self.normalize(npy(x, (4,)), "--eps", "0", "--weight", "two.npy").values, [2 * v for v in t])
         self.assert_close(self.normalize(npy(x, (4,)), "--eps", "0", "--bias", "two.npy").values, [2 + v for v in t])
 
+    def test_weight_offset_without_weight(self):
+        self.file("x.npy", npy([1.0, 2.0], (1, 2)))
+        result = self.run_command("normalize", "x.npy", "-o", "y.npy", "--weight-offset", "1")
+        self.assertEqual((result.returncode, result.stderr.strip()),
+                         (2, b"rownorm: --weight-offset needs --weight, to which it is added"))
+
     def test_weight_offset(self):
         self.file("w.npy", npy([15.8125], (1,)))
         for offset, factor in (("1", 16.8125), ("-0.8125", 15.0), ("0", 15.8125), ("1e1", 25.8125)):

@@ -28,6 +28,12 @@ array_input open_npy(std::unique_ptr<source> from, std::optional<rownorm_type> n
     return in;
 }
 
+void require_opaque(const array_input &in, std::optional<rownorm_type> named) {
+    if (named && !in.info.of.opaque && *named != in.info.of.type)
+        fail_usage("{}: type {} found; --type {} is for opaque bytes", in.name(), in_quotes(in.info.of.descr),
+                   type_name(*named));
+}
+
 void require_data(const array_input &in, std::int64_t promised, std::int64_t found) {
     if (found < promised)
         fail("{}: {} of data found; expected {} for shape {} of {}", in.name(), bytes_text(std::uint64_t(found)),

@@ -24,6 +24,9 @@ array_input open_array(const std::string &path, std::optional<rownorm_type> name
 /// The same for what is an .npy file, wherever it comes from.
 array_input open_npy(std::unique_ptr<source> from, std::optional<rownorm_type> named);
 
+/// Refuses a --type for an array whose header says its type.
+void require_opaque(const array_input &in, std::optional<rownorm_type> named);
+
 /// Fails if fewer bytes came than the header promised.
 void require_data(const array_input &in, std::int64_t promised, std::int64_t found);
 

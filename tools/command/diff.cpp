@@ -42,6 +42,8 @@ public:
     explicit diff_job(const diff_options &options)
         : a_(open_array(options.a, options.type)), b_(open_array(options.b, options.type)),
           comparer_(a_.info.of.type, b_.info.of.type, options.ulp) {
+        if (!a_.info.of.opaque && !b_.info.of.opaque)
+            require_opaque(a_, options.type);
         if (!same_shape())
             return;
         // In one order, element by element of the files; else by the first axis, whose index finds the same
@@ -73,7 +75,7 @@ public:
                            shape_text(b_.info.shape));
     }
 
-    std::string report(const comparison &c) const {
+    std::string report(const comparison &c, std::uint64_t ulp_allowed) const {
         const std::string of = fmt::format("{} elements of {}{}", grouped(std::uint64_t(c.elements)),
                                            type_name(a_.info.of.type), other_type());
         if (c.differing == 0)
@@ -87,6 +89,9 @@ public:
         text += line("ulp", c.ulp, fmt::format("{} {}", ulp, type_name(comparer_.ulp_type())));
         if (c.nan_against > 0)
             text += fmt::format("  NaN against a number: {}\n", grouped(std::uint64_t(c.nan_against)));
+        text += c.beyond == 0
+                    ? fmt::format("equal within {} ulp\n", ulp_allowed)
+                    : fmt::format("not equal: {} beyond {} ulp\n", grouped(std::uint64_t(c.beyond)), ulp_allowed);
         return text;
     }
 
@@ -187,7 +192,7 @@ int diff(const diff_options &options) {
     }
     const comparison result = job.run(!options.quiet);
     if (options.json || !options.quiet)
-        print(options.json ? job.json(result) : job.report(result));
+        print(options.json ? job.json(result) : job.report(result, options.ulp));
     return result.beyond == 0 ? exit_done : exit_failed;
 }
 
@@ -195,7 +200,7 @@ int diff(const diff_options &options) {
 
 void add_diff(CLI::App &program, outcome &result) {
     CLI::App &app =
-        *program.add_subcommand("diff", "Say how much two arrays differ; exit code 0 if they are equal, 1 if not");
+        *program.add_subcommand("diff", "Say how much two arrays differ; exit code 0 if they are equal, else 1");
     const auto o = std::make_shared<diff_options>();
     app.allow_extras();
     app.footer(

@@ -33,7 +33,9 @@ public:
     explicit info_job(const info_options &options)
         : in_(open_array(options.input, options.type)),
           axes_(parse_axes(options.axis.value_or("-1"), in_.info.shape.size(), in_.name())),
-          layout_(rows_of(in_.info, axes_, in_.name())) {}
+          layout_(rows_of(in_.info, axes_, in_.name())) {
+        require_opaque(in_, options.type);
+    }
 
     void measure() {
         if (!layout_.dense() && !in_.from->random_access())

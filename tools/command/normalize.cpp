@@ -163,10 +163,10 @@ private:
     double gigabytes_per_second() const { return double(moved_bytes()) / seconds_ * 1e-9; }
 
     std::string summary() const {
-        const std::string line =
-            fmt::format("{}: {} rows of {} {} in {:.3g} s, {:.3g} GB/s ({}, {} thread{})", y_->to.name(),
-                        grouped(std::uint64_t(shape_.rows)), shape_.n, type_name(shape_.y), seconds_,
-                        gigabytes_per_second(), norm_ ? norm_->isa() : "no", threads_, threads_ == 1 ? "" : "s");
+        const std::string line = fmt::format(
+            "{}: {} rows of {} {} in {:.3g} s, {:.3g} GB/s ({}, {} thread{})", y_->to.name(),
+            grouped(std::uint64_t(shape_.rows)), shape_.n, type_name(shape_.y), seconds_, gigabytes_per_second(),
+            norm_ ? norm_->isa() : "nothing to do", threads_, threads_ == 1 ? "" : "s");
         return options_.verify ? fmt::format("{}; verified, largest error {:.3g} ulp, bound {:.4g}", line,
                                              found_.verified.largest_ulp, bound_ulp_)
                                : line;
@@ -218,6 +218,8 @@ void require_npy(const std::string &path) {
 void check_options(const normalize_options &o) {
     if (o.residual_out && !o.residual)
         fail_usage("--residual-out needs --residual");
+    if (o.weight_offset != 0 && !o.weight)
+        fail_usage("--weight-offset needs --weight, to which it is added");
     if (o.partial != 0 && o.partial_count != 0)
         fail_usage("--partial and --partial-count exclude each other");
     if (o.op != ROWNORM_RMS_NORM && (o.partial != 0 || o.partial_count != 0))

@@ -36,8 +36,8 @@ void add_what(CLI::App &app, normalize_options &o) {
     const auto any = [](double) { return true; };
     const std::string group = "What to compute";
     add_choice(app, "--op", o.op, ops, "RMSNorm (the default), LayerNorm or L2Norm")->group(group);
-    add_real(app, "--eps", o.eps, "Added under the root; default 1e-6 for every op and type", "a finite number >= 0",
-             at_least_0)
+    add_real(app, "--eps", o.eps, "Added under the root (l2: as --l2-eps says); default 1e-6 for every op and type",
+             "a finite number >= 0", at_least_0)
         ->type_name("E")
         ->group(group);
     app.add_option("--axis", o.axis,
