@@ -66,9 +66,12 @@ bool is_plain(const Pointers &p, uint64_t all, uint64_t row, uint64_t element_by
     return status || !rows ? status : run_batch(plan, io, rows);
 }
 
-// A float as it is, for a caller whose state takes subnormal numbers for 0.
+// A float as it is, for a caller whose state takes subnormal numbers for 0, or traps on a signalling NaN.
 double as_double(float v) {
     const auto bits = __builtin_bit_cast(uint32_t, v);
+    if (bits << 1 >= 0xff000000) // infinite or NaN: refused later, by its bits
+        return __builtin_bit_cast(double,
+                                  uint64_t(bits >> 31) << 63 | uint64_t(0x7ff) << 52 | uint64_t(bits & 0x7fffff) << 29);
     if (bits << 1 >= 0x01000000)
         return double(v);
     const double magnitude = double(bits & 0x7fffffff) * 0x1p-149;

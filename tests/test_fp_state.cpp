@@ -163,6 +163,18 @@ TEST_SUITE("floating-point state") {
         }
     }
 
+    TEST_CASE("one-line calls refuse a signalling NaN as eps without a trap") {
+        const std::uint32_t bits = 0x7fa00000;
+        float eps = 0, x = 1, y = 0;
+        std::memcpy(&eps, &bits, sizeof eps);
+        for (const FpState &state : fp_states) {
+            rownorm_status status = ROWNORM_OK;
+            std::uint64_t taken = 0;
+            in_fp_state(state.bits, taken, [&] { status = rownorm_rms_norm_f32(&y, &x, nullptr, 1, 1, eps); });
+            CHECK(status == ROWNORM_INVALID_ARGUMENT);
+        }
+    }
+
     TEST_CASE("arguments are checked, and p is turned into k, by their bits") {
         for (const FpState &state : fp_states) {
             rownorm_status negative = ROWNORM_OK, tiny = ROWNORM_OK, seven = ROWNORM_OK;
