@@ -10,7 +10,7 @@ namespace rownorm {
 namespace {
 
 struct Cpu {
-    uint32_t leaf1_ecx = 0, leaf7_ebx = 0;
+    uint32_t leaf1_ecx = 0, leaf7_ebx = 0, leaf7_1_eax = 0;
     uint32_t family = 0;
     bool is_amd = false;
     uint64_t saved_state = 0; // XCR0
@@ -23,8 +23,11 @@ struct Cpu {
             leaf1_ecx = c;
             family = (a >> 8 & 0xf) + (a >> 20 & 0xff); // the extended family counts where the base is 15, as AMD's is
         }
-        if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
             leaf7_ebx = b;
+            if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) // the first subleaf says how many there are
+                leaf7_1_eax = a;
+        }
         if (leaf1_ecx & bit_OSXSAVE) { // without it XGETBV is an illegal instruction
             uint32_t low = 0, high = 0;
             __asm__ __volatile__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -77,6 +80,12 @@ const char *avx512_obstacle() noexcept {
     if (!cpu.saves(kZmm))
         return "the operating system does not save the AVX-512 registers";
     return nullptr;
+}
+
+const char *avx512bf16_obstacle() noexcept {
+    if (const char *obstacle = avx512_obstacle())
+        return obstacle;
+    return this_cpu().leaf7_1_eax & bit_AVX512BF16 ? nullptr : "the CPU lacks avx512_bf16";
 }
 
 bool has_slow_wide_f16() noexcept { return this_cpu().is_amd && this_cpu().family == 0x19; }

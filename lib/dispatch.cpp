@@ -8,22 +8,24 @@
 #include <cstdlib>
 #include <cstring>
 
-// One line per ISA in `isas` below; these are the symbols that lib/kernels exports for it.
+// The symbols that lib/kernels exports for an ISA, one per family.
 #define ROWNORM_DECLARE_ISA(isa)                                                                                       \
     extern const rownorm::StatisticsKernels rownorm_statistics_##isa;                                                  \
     extern const rownorm::ResidualKernels rownorm_residual_##isa;                                                      \
     extern const rownorm::ApplyKernels rownorm_apply_f32_##isa, rownorm_apply_f16_##isa, rownorm_apply_bf16_##isa;     \
     extern const rownorm::F64ApplyKernels rownorm_apply_f64_##isa;
-#define ROWNORM_KERNELS(isa)                                                                                           \
+// The table of an ISA, which may take the families that do not round to bf16 from another one.
+#define ROWNORM_KERNELS(isa, other)                                                                                    \
     constexpr KernelTable isa##_kernels = {                                                                            \
-        &rownorm_statistics_##isa,                                                                                     \
+        &rownorm_statistics_##other,                                                                                   \
         &rownorm_residual_##isa,                                                                                       \
-        {&rownorm_apply_f32_##isa, &rownorm_apply_f16_##isa, &rownorm_apply_bf16_##isa},                               \
-        &rownorm_apply_f64_##isa};
-#define ROWNORM_ISA(isa, obstacle)                                                                                     \
-    { #isa, &isa##_kernels, &isa##_kernels, obstacle }
+        {&rownorm_apply_f32_##isa, &rownorm_apply_f16_##other, &rownorm_apply_bf16_##isa},                             \
+        &rownorm_apply_f64_##other};
+#define ROWNORM_ISA(isa, f16_isa, obstacle)                                                                            \
+    { #isa, &isa##_kernels, &f16_isa##_kernels, obstacle }
 
 #if defined(__x86_64__)
+ROWNORM_DECLARE_ISA(avx512bf16)
 ROWNORM_DECLARE_ISA(avx512)
 ROWNORM_DECLARE_ISA(avx2)
 ROWNORM_DECLARE_ISA(sse2)
@@ -37,21 +39,23 @@ namespace {
 const char *no_obstacle() noexcept { return nullptr; }
 
 #if defined(__x86_64__)
-ROWNORM_KERNELS(avx512)
-ROWNORM_KERNELS(avx2)
-ROWNORM_KERNELS(sse2)
+ROWNORM_KERNELS(avx512bf16, avx512)
+ROWNORM_KERNELS(avx512, avx512)
+ROWNORM_KERNELS(avx2, avx2)
+ROWNORM_KERNELS(sse2, sse2)
 #elif defined(__aarch64__)
-ROWNORM_KERNELS(neon)
+ROWNORM_KERNELS(neon, neon)
 #endif
 
 // Best first; the last one is the baseline, which every machine of the architecture runs.
 constexpr Isa isas[] = {
 #if defined(__x86_64__)
-    ROWNORM_ISA(avx512, avx512_obstacle),
-    ROWNORM_ISA(avx2, avx2_obstacle),
-    ROWNORM_ISA(sse2, no_obstacle),
+    ROWNORM_ISA(avx512bf16, avx512, avx512bf16_obstacle),
+    ROWNORM_ISA(avx512, avx512, avx512_obstacle),
+    ROWNORM_ISA(avx2, avx2, avx2_obstacle),
+    ROWNORM_ISA(sse2, sse2, no_obstacle),
 #elif defined(__aarch64__)
-    ROWNORM_ISA(neon, no_obstacle),
+    ROWNORM_ISA(neon, neon, no_obstacle),
 #endif
 };
 constexpr int kIsas = int(sizeof isas / sizeof *isas);
@@ -59,15 +63,17 @@ constexpr int kIsas = int(sizeof isas / sizeof *isas);
 // The same ISA with the kernels that are fastest on this CPU, for plans that do not ask for it by name.
 const Isa *tuned(const Isa *isa) noexcept {
 #if defined(__x86_64__)
-    static constexpr Isa avx512_with_narrow_f16 = {"avx512", &avx512_kernels, &avx2_kernels, avx512_obstacle};
-    if (isa->kernels == &avx512_kernels && has_slow_wide_f16())
-        return &avx512_with_narrow_f16;
+    static constexpr Isa with_narrow_f16[] = {ROWNORM_ISA(avx512bf16, avx2, avx512bf16_obstacle),
+                                              ROWNORM_ISA(avx512, avx2, avx512_obstacle)};
+    for (const Isa &narrow : with_narrow_f16)
+        if (isa->kernels == narrow.kernels && has_slow_wide_f16())
+            return &narrow;
 #endif
     return isa;
 }
 
 // Every name of the project: one that belongs to another architecture is known, and no ISA of ours here.
-constexpr const char *known_names[] = {"avx512", "avx2", "sse2", "neon"};
+constexpr const char *known_names[] = {"avx512bf16", "avx512", "avx2", "sse2", "neon"};
 
 int index_of(const char *name) noexcept {
     for (int i = 0; i < kIsas; i++)
@@ -99,7 +105,8 @@ bool apply_cap(const char *source, const char *name, int &from) noexcept {
     if (!name)
         return true;
     if (!is_known(name)) {
-        fail(ROWNORM_INVALID_ARGUMENT, "%s is \"%.40s\"; known ISAs are avx512, avx2, sse2, neon", source, name);
+        fail(ROWNORM_INVALID_ARGUMENT, "%s is \"%.40s\"; known ISAs are avx512bf16, avx512, avx2, sse2, neon", source,
+             name);
         return false;
     }
     const int cap = index_of(name);
@@ -110,7 +117,8 @@ bool apply_cap(const char *source, const char *name, int &from) noexcept {
 const Isa *exact_isa(const char *name, int from, rownorm_status *status) noexcept {
     const int i = index_of(name);
     if (i < 0 && !is_known(name)) {
-        *status = fail(ROWNORM_INVALID_ARGUMENT, "isa is \"%.40s\"; known ISAs are avx512, avx2, sse2, neon", name);
+        *status = fail(ROWNORM_INVALID_ARGUMENT,
+                       "isa is \"%.40s\"; known ISAs are avx512bf16, avx512, avx2, sse2, neon", name);
     } else if (i < 0) {
         *status = fail(ROWNORM_UNSUPPORTED, "isa is \"%s\", which is of another architecture", name);
     } else if (const char *obstacle = isas[i].obstacle()) {

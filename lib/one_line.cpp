@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one-line calls: small ones tile by tile, others by a plan and an io on the stack.
+// The one-line calls: small ones the short way, others by a plan and an io on the stack.
 #include "arguments.hpp"
 #include "execute.hpp"
-#include "plain_tile.hpp"
+#include "plain_rows.hpp"
 #include "status.hpp"
 
 using namespace rownorm;
@@ -88,7 +88,26 @@ bool is_small(Type type, const Pointers &p, int64_t rows, int64_t n, float eps) 
     return (rows <= rows_per_tile(n) || all <= most_bytes) && is_plain(p, all, row, element);
 }
 
-rownorm_status run_tile(const Call &call, const Pointers &p, int64_t rows) {
+// The rows that a pointer of `p` leads to, from row `row` on.
+Pointers from(const Pointers &p, int64_t bytes) {
+    const auto step = [bytes](auto *data) {
+        using Pointer = decltype(data);
+        return data ? reinterpret_cast<Pointer>(address(data) + uint64_t(bytes)) : Pointer();
+    };
+    return {step(p.y), step(p.x), p.w, p.b, step(p.residual)};
+}
+
+// What the short way leaves: the tile at which it stopped, and the rows after it.
+[[gnu::noinline, gnu::cold]] rownorm_status run_rest(const Call &call, const Pointers &p, int64_t rows) {
+    const int64_t most = rows_per_tile(call.n), tile = rows < most ? rows : most;
+    const Pointers summed{p.y, p.residual ? p.residual : p.x, p.w, p.b, nullptr};
+    const rownorm_status status = run_at_length(call, summed, tile);
+    if (status || rows == tile)
+        return status;
+    return run_at_length(call, from(p, tile * call.n * bytes_of(call.type)), rows - tile);
+}
+
+rownorm_status run_small(const Call &call, const Pointers &p, int64_t rows) {
     const Isa &isa = *default_isa();
     const Formula formula{call.op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, call.n, call.n, call.eps,
                           -0.0,    Count(call.n)};
@@ -96,30 +115,16 @@ rownorm_status run_tile(const Call &call, const Pointers &p, int64_t rows) {
     const AddKernel add =
         isa.kernels_for(call.type).residual->add_sum_squares[call.type][call.type]; // only RMSNorm adds
     const int64_t row = call.n * bytes_of(call.type);
-    if (run_plain_tile(formula, kernels, add, {{p.x, row}, {p.residual, row}, {p.y, row}, {p.w, 0}, {p.b, 0}}, rows))
+    const PlainRows at{{p.x, row}, {p.residual, row}, {p.y, row}, {p.w, 0}, {p.b, 0}};
+    const int64_t done = run_plain_rows(formula, kernels, add, at, rows);
+    if (done == rows)
         return ROWNORM_OK;
-    const Pointers summed{p.y, p.residual ? p.residual : p.x, p.w, p.b, nullptr};
-    return run_at_length(call, summed, rows);
-}
-
-[[gnu::noinline]] rownorm_status run_tiles(const Call &call, const Pointers &p, int64_t rows) {
-    const int64_t row = call.n * bytes_of(call.type), tile = rows_per_tile(call.n);
-    for (int64_t r = 0; r < rows; r += tile) {
-        const auto from = [&](auto *data) {
-            return data ? static_cast<char *>(const_cast<void *>(data)) + r * row : nullptr;
-        };
-        const Pointers here{from(p.y), from(p.x), p.w, p.b, from(p.residual)};
-        if (const rownorm_status status = run_tile(call, here, rows - r < tile ? rows - r : tile))
-            return status;
-    }
-    return ROWNORM_OK;
+    return run_rest(call, from(p, done * row), rows - done);
 }
 
 rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
     const Call call{op, type, n, as_double(eps)};
-    if (!is_small(type, p, rows, n, eps))
-        return run_at_length(call, p, rows);
-    return rows <= rows_per_tile(n) ? run_tile(call, p, rows) : run_tiles(call, p, rows);
+    return is_small(type, p, rows, n, eps) ? run_small(call, p, rows) : run_at_length(call, p, rows);
 }
 
 } // namespace

@@ -15,7 +15,8 @@ struct Count {
     Count() = default;
     explicit Count(int64_t n) : value(double(n)), inverse((n & (n - 1)) == 0 ? 1.0 / double(n) : 0.0) {}
 };
-inline double operator/(double sum, const Count &count) {
+template <class V> // a double, or a vector of them
+V operator/(V sum, const Count &count) {
     return count.inverse != 0 ? sum * count.inverse : sum / count.value;
 }
 

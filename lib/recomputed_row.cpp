@@ -12,7 +12,8 @@ public:
     RecomputedRow(const Plan &plan, const Cursor &c) : plan_(plan), c_(c) {}
 
     void run() {
-        Tile t(1);
+        Tile t;
+        t.clear(1);
         for_chunks(plan_.k, [&](int64_t first, int64_t n) { make(first, n, t.sums); });
         if (close(t)) {
             write(t);

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows.hpp"
 
-#include "plain_tile.hpp"
+#include "plain_rows.hpp"
 #include "recomputed_row.hpp"
 #include "redo.hpp"
 #include "strategy.hpp"
 
 namespace rownorm {
 namespace {
-
-// Writes x + residual to `out`, and adds to the sums of the first k elements.
-void add_residual(const Plan &plan, const Cursor &c, MutableRows out, int64_t rows, double *sums) {
-    plan.add(c.x, c.residual, out, rows, plan.k, sums);
-    if (plan.k == plan.n)
-        return;
-    double unused[kTile] = {};
-    const int64_t x = plan.k * bytes_of(plan.x), s = plan.k * bytes_of(plan.residual);
-    plan.add(at(c.x, x), at(c.residual, s), at(out, s), rows, plan.n - plan.k, unused);
-}
 
 void apply(Cursor &c, Rows s, int64_t rows, const Scale *scale) {
     c.to.x = s;
@@ -56,79 +46,113 @@ void redo(const Plan &plan, Cursor &c, const void *s, const Scale &usual, double
     }
 }
 
-// Closes and writes the tile, whose rows are in memory at `s` and their sums in t.sums.
-void finish_tile(const Plan &plan, Cursor &c, Rows s, int64_t rows, Tile &t) {
-    if (__builtin_expect(!close_tile(plan, c.kernels->centred, s, rows, t), 0))
-        return finish_one_by_one(plan, c, s, rows, t);
-    apply(c, s, rows, t.scale);
-    if (c.mean || c.rstd)
-        for (int64_t r = 0; r < rows; r++)
-            put_statistics(plan, c, r, t.mean[r], t.scale[r].rstd);
-}
+// Any rows along one dimension, with all that an io can ask for.
+class SegmentWork {
+public:
+    SegmentWork(const Plan &plan, Cursor &c, const Strategy &strategy, int64_t rows)
+        : plan_(plan), c_(c), strategy_(strategy), rows_(rows), x_(c.x), residual_(c.residual),
+          // The sum of x and the residual goes to residual_out, or to y, which is as good a place until it is y.
+          sum_(c.residual_out.data ? c.residual_out : c.to.y) {}
 
-// A tile with a residual: the sum goes to residual_out, or to y, which is as good a place until it is y.
-[[gnu::noinline]] void run_added_tile(const Plan &plan, Cursor &c, int64_t rows) {
-    if (!c.residual_out.data && plan.y != plan.residual) {
-        Cursor row = c;
-        for (int64_t r = 0; r < rows; r++, row.advance(plan, 1))
-            run_recomputed_row(plan, row);
-        return;
+    void run() { run_tiles(*this, rows_, rows_per_tile(plan_.n), strategy_.ahead); }
+
+    void sum(int64_t row, int64_t rows, Tile &t) {
+        t.clear(rows);
+        if (c_.adds())
+            add(row, rows, t.sums);
+        else
+            c_.kernels->sum(step(x_, row), rows, plan_.k, t.sums);
     }
-    Tile t(rows);
-    const MutableRows sum = c.residual_out.data ? c.residual_out : c.to.y;
-    add_residual(plan, c, sum, rows, t.sums);
-    finish_tile(plan, c, as_input(sum), rows, t);
-}
 
-void run_tile(const Plan &plan, Cursor &c, int64_t rows) {
-    if (c.adds())
-        return run_added_tile(plan, c, rows);
-    Tile t(rows);
-    c.kernels->sum(c.x, rows, plan.k, t.sums);
-    finish_tile(plan, c, c.x, rows, t);
-}
+    bool close(int64_t row, int64_t rows, Tile &t) {
+        t.all_fit = close_tile(plan_, c_.kernels->centred, summed(row), rows, t);
+        return true;
+    }
+
+    void write(int64_t row, int64_t rows, const Tile &t) {
+        if (strategy_.fetch_next)
+            fetch(row + rows);
+        if (__builtin_expect(!t.all_fit, 0)) {
+            finish_one_by_one(plan_, c_, summed(row), rows, t);
+        } else {
+            apply(c_, summed(row), rows, t.scale);
+            if (c_.mean || c_.rstd)
+                for (int64_t r = 0; r < rows; r++)
+                    put_statistics(plan_, c_, r, t.mean[r], t.scale[r].rstd);
+        }
+        c_.advance(plan_, rows);
+    }
+
+private:
+    template <class R>
+    static R step(R rows, int64_t row) {
+        return at(rows, row * rows.stride);
+    }
+    Rows summed(int64_t row) const { return step(c_.adds() ? as_input(sum_) : x_, row); }
+
+    // Writes x + residual, and adds to the sums of the first k elements.
+    void add(int64_t row, int64_t rows, double *sums) {
+        const Rows x = step(x_, row), residual = step(residual_, row);
+        const MutableRows sum = step(sum_, row);
+        plan_.add(x, residual, sum, rows, plan_.k, sums);
+        if (plan_.k == plan_.n)
+            return;
+        double unused[kTile] = {};
+        const int64_t skip_x = plan_.k * bytes_of(plan_.x), skip = plan_.k * bytes_of(plan_.residual);
+        plan_.add(at(x, skip_x), at(residual, skip), at(sum, skip), rows, plan_.n - plan_.k, unused);
+    }
+
+    // Has the rows from `row` on fetched while a tile is written.
+    void fetch(int64_t row) {
+        const bool exists = row < rows_;
+        c_.to.next_x = exists ? static_cast<const char *>(step(x_, row).data) : nullptr;
+        c_.to.next_residual = exists ? static_cast<const char *>(step(residual_, row).data) : nullptr;
+        c_.to.stream = strategy_.stream && exists;
+    }
+
+    const Plan &plan_;
+    Cursor &c_;
+    const Strategy &strategy_;
+    const int64_t rows_;
+    const Rows x_, residual_;
+    const MutableRows sum_;
+};
 
 void run_segment(const Plan &plan, Cursor &c, int64_t rows, const Strategy &strategy) {
-    const int64_t tile = rows_per_tile(plan.n);
-    for (; rows > tile; rows -= tile) {
-        if (strategy.fetch_next) {
-            c.to.next_x = static_cast<const char *>(at(c.x, tile * c.x.stride).data);
-            c.to.next_residual = static_cast<const char *>(at(c.residual, tile * c.residual.stride).data);
-            c.to.stream = strategy.stream;
-        }
-        run_tile(plan, c, tile);
-        c.advance(plan, tile);
-    }
-    c.to.next_x = c.to.next_residual = nullptr;
-    c.to.stream = false;
-    run_tile(plan, c, rows);
+    const bool sum_has_no_place = c.adds() && !c.residual_out.data && plan.y != plan.residual;
+    if (!sum_has_no_place)
+        SegmentWork(plan, c, strategy, rows).run();
+    else
+        for (; rows; rows--, c.advance(plan, 1))
+            run_recomputed_row(plan, c);
 }
 
-// True if the rows were such a tile, and are done.
-bool run_if_plain_tile(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) {
+// How many of the rows it did: all or none if they are not such rows.
+int64_t run_if_plain(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) {
     const int64_t rows = end - begin;
-    if (rows > rows_per_tile(plan.n) || rows <= 0 || io.extent[0] != 1 || io.extent[1] != 1 || io.residual.data ||
-        io.mean || io.rstd)
-        return false;
+    if (rows <= 0 || io.extent[0] != 1 || io.extent[1] != 1 || io.residual.data || io.mean || io.rstd)
+        return 0;
     const auto from_begin = [begin](const auto &tensor) {
         return at(Rows{tensor.data, tensor.stride_bytes[2]}, begin * tensor.stride_bytes[2]);
     };
-    const PlainTile tile{from_begin(io.x),
-                         {nullptr, 0},
-                         at(MutableRows{io.y.data, io.y.stride_bytes[2]}, begin * io.y.stride_bytes[2]),
-                         from_begin(io.w),
-                         from_begin(io.b)};
-    return run_plain_tile(plan, plan.plain, nullptr, tile, rows);
+    const PlainRows plain{from_begin(io.x),
+                          {nullptr, 0},
+                          at(MutableRows{io.y.data, io.y.stride_bytes[2]}, begin * io.y.stride_bytes[2]),
+                          from_begin(io.w),
+                          from_begin(io.b)};
+    return run_plain_rows(plan, plan.plain, nullptr, plain, rows);
 }
 
 } // namespace
 
 void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begin, int64_t end) noexcept {
-    if (run_if_plain_tile(plan, io, begin, end))
+    const Strategy strategy = choose_strategy(plan, io, rows);
+    if (!strategy.fetch_next)
+        begin += run_if_plain(plan, io, begin, end);
+    if (begin >= end)
         return;
     const DefaultFloatState state;
     const Segments segments(plan, io);
-    const Strategy strategy = choose_strategy(plan, io, rows);
     Cursor c;
     while (begin < end) {
         const int64_t left = segments.rows_from(begin), here = end - begin < left ? end - begin : left;

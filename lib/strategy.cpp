@@ -65,8 +65,8 @@ int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
 Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
     const int64_t bytes = traffic(plan, io, rows);
     if (bytes <= 2 * caches().l2)
-        return {false, false};
-    return {true, bytes >= caches().l3 / 2 && can_stream(plan, io)};
+        return {may_run_ahead(plan.x_bytes), false, false};
+    return {false, true, bytes >= caches().l3 / 2 && can_stream(plan, io)};
 }
 
 } // namespace rownorm

@@ -12,6 +12,7 @@
 namespace rownorm {
 
 struct Strategy {
+    bool ahead;      // close the next rows before these are written, so that the latency of their roots is hidden
     bool fetch_next; // fetch the next rows to L2 while these are written
     bool stream;     // store y around the caches
 };
@@ -21,10 +22,12 @@ int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept;
 
 // For all the rows of an io, whatever part of them a thread takes.
 Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept;
+// Two rows no longer than this lie in every machine's L1 cache, beside what is written.
+inline bool may_run_ahead(int64_t row_bytes) { return row_bytes <= (8 << 10); }
 inline Strategy choose_strategy(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
     constexpr int64_t any_l2 = 128 << 10; // a batch that fits into this is near on every machine
     if (rows < any_l2 && plan.n < any_l2 && rows * plan.most_bytes <= any_l2)
-        return {false, false};
+        return {may_run_ahead(plan.x_bytes), false, false};
     return choose_far_strategy(plan, io, rows);
 }
 

@@ -21,8 +21,9 @@ struct Tile {
     double mean[kTile];    // LayerNorm: as reported
     Scale scale[kTile];
     bool fits[kTile]; // the usual arithmetic holds the row
+    bool all_fit;
 
-    explicit Tile(int64_t rows) {
+    void clear(int64_t rows) {
         sums[0] = 0; // apart, as a loop alone becomes a call of memset, which costs as much as a tiny row
         for (int64_t r = 1; r < rows; r++)
             sums[r] = 0;
@@ -36,31 +37,35 @@ inline bool is_large_enough(const Formula &formula, double root_argument) {
     return !(root_argument < (formula.is_f64 ? 0x1p-900 : 0x1p-100)); // else underflow may have cost digits
 }
 
+// Calls root(r, load) for the rows of a tile, two at a time as long as there are two, where `load` reads their sums;
+// and then close(r, root) for each row by itself.
+template <class F, class Close>
+inline void for_roots(int64_t rows, F root, Close close) {
+    int64_t r = 0;
+    for (; r + 2 <= rows; r += 2) {
+        const RootOf<Two> both = root(r, two_of);
+        close(r, Root{both.argument[0], both.factor[0]});
+        close(r + 1, Root{both.argument[1], both.factor[1]});
+    }
+    if (r < rows)
+        close(r, root(r, [](const double *p) { return *p; }));
+}
+
 inline bool close_row(const Formula &formula, const Root &root, int64_t r, Tile &t) {
     t.scale[r].rstd = as_computed(formula, root.factor);
     return t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(formula, root.argument);
 }
 
-// RMSNorm: several rows' roots and divisions by vectors, which the loops below become.
-[[gnu::noinline]] inline bool close_means_of_squares(const Formula &formula, int64_t rows, Tile &t) {
-    double argument[kTile], factor[kTile];
-    for (int64_t r = 0; r < rows; r++)
-        argument[r] = t.sums[r] / formula.elements + formula.eps;
-    for (int64_t r = 0; r < rows; r++)
-        factor[r] = 1.0 / __builtin_sqrt(argument[r]);
-    bool all_fit = true;
-    for (int64_t r = 0; r < rows; r++)
-        all_fit &= close_row(formula, {argument[r], factor[r]}, r, t);
-    return all_fit;
-}
-
 // Closes RMSNorm and L2Norm rows from t.sums. True if all rows fit.
 inline bool close_squares(const Formula &formula, int64_t rows, Tile &t) {
-    if (rows > 1 && formula.op == ROWNORM_RMS_NORM)
-        return close_means_of_squares(formula, rows, t);
     bool all_fit = true;
-    for (int64_t r = 0; r < rows; r++)
-        all_fit &= close_row(formula, root_of_squares(formula, t.sums[r], formula.eps, formula.eps), r, t);
+    if (formula.op == ROWNORM_RMS_NORM)
+        for_roots(
+            rows, [&](int64_t r, auto load) { return root_of_mean(formula, load(t.sums + r), formula.eps); },
+            [&](int64_t r, const Root &root) { all_fit &= close_row(formula, root, r, t); });
+    else
+        for (int64_t r = 0; r < rows; r++)
+            all_fit &= close_row(formula, root_of_squares(formula, t.sums[r], formula.eps, formula.eps), r, t);
     return all_fit;
 }
 
@@ -73,18 +78,24 @@ inline void estimate_means(const Formula &formula, int64_t rows, Tile &t) {
     }
 }
 
+inline bool close_centred_row(const Formula &formula, const Root &root, int64_t r, Tile &t) {
+    const double delta = t.sums[r] / formula.elements;
+    const bool first_sum_fits = t.fits[r];
+    t.mean[r] = t.centre[r] + delta;
+    t.scale[r].mean = t.centre[r];
+    t.scale[r].delta = as_computed(formula, delta);
+    return t.fits[r] = close_row(formula, root, r, t) && first_sum_fits && is_finite_number(t.squares[r]);
+}
+
 // Closes LayerNorm rows from the centred sums. True if all rows fit.
 inline bool close_centred(const Formula &formula, int64_t rows, Tile &t) {
     bool all_fit = true;
-    for (int64_t r = 0; r < rows; r++) {
-        const Root root = root_of_variance(formula, t.sums[r], t.squares[r], formula.eps);
-        const double delta = t.sums[r] / formula.elements;
-        t.mean[r] = t.centre[r] + delta;
-        t.scale[r] = {t.centre[r], as_computed(formula, delta), as_computed(formula, root.factor)};
-        t.fits[r] = t.fits[r] && is_finite_number(t.sums[r]) && is_finite_number(t.squares[r]) &&
-                    is_large_enough(formula, root.argument);
-        all_fit &= t.fits[r];
-    }
+    for_roots(
+        rows,
+        [&](int64_t r, auto load) {
+            return root_of_variance(formula, load(t.sums + r), load(t.squares + r), formula.eps);
+        },
+        [&](int64_t r, const Root &root) { all_fit &= close_centred_row(formula, root, r, t); });
     return all_fit;
 }
 

@@ -31,7 +31,7 @@ rownorm_descriptor descriptor(const char *isa, const char *max_isa) {
 }
 
 #if defined(__x86_64__)
-const std::vector<std::string> expected_names = {"avx512", "avx2", "sse2"};
+const std::vector<std::string> expected_names = {"avx512bf16", "avx512", "avx2", "sse2"};
 const char *const foreign = "neon";
 #else
 const std::vector<std::string> expected_names = {"neon"};

@@ -269,7 +269,8 @@ ROWNORM_API rownorm_status rownorm_layer_norm_bf16(uint16_t *y, const uint16_t *
 /* ---- ISAs, threads, errors, version ----------------------------------------------------------- */
 
 /*
- * ISA names, lowest first: "sse2", "avx2", "avx512" (F, CD, BW, DQ, VL) on x86-64; "neon" on AArch64.
+ * ISA names, lowest first: "sse2", "avx2", "avx512" (F, CD, BW, DQ, VL), "avx512bf16" (those and AVX512_BF16) on
+ * x86-64; "neon" on AArch64.
  * The environment variable ROWNORM_MAX_ISA caps the choice for the whole process; it is read once. A
  * known name above the machine is no error; an unknown one makes every plan and one-line call fail.
  */

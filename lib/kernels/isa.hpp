@@ -19,6 +19,8 @@
 #include "simd_avx2.hpp"
 #elif defined(ROWNORM_ISA_AVX512)
 #include "simd_avx512.hpp"
+#elif defined(ROWNORM_ISA_AVX512BF16)
+#include "simd_avx512bf16.hpp"
 #elif defined(ROWNORM_ISA_NEON)
 #include "simd_neon.hpp"
 #else

@@ -18,6 +18,7 @@ using VU = xsimd::batch<uint32_t, Arch>;
 using Half = __m256i;
 constexpr bool kLanesInRegisters = true;
 constexpr bool kFewKernels = false;
+constexpr bool kFusedIsOneInstruction = true;
 constexpr bool kFarRows = true;
 
 ROWNORM_INLINE VU bits(VF v) { return _mm256_castps_si256(v); }

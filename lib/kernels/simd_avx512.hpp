@@ -6,7 +6,7 @@
     !defined(__AVX512VL__)
 #error "compile the avx512 kernels with -mavx512f -mavx512cd -mavx512bw -mavx512dq -mavx512vl"
 #endif
-#if defined(__AVX512VNNI__) || defined(__AVX512VBMI__)
+#if defined(__AVX512VNNI__) || defined(__AVX512VBMI__) || (defined(__AVX512BF16__) && !defined(ROWNORM_ISA_AVX512BF16))
 #error "the avx512 kernels were compiled for more than F, CD, BW, DQ and VL"
 #endif
 
@@ -22,6 +22,7 @@ using VU = xsimd::batch<uint32_t, Arch>;
 using Half = __m512i;
 constexpr bool kLanesInRegisters = true;
 constexpr bool kFewKernels = false;
+constexpr bool kFusedIsOneInstruction = true;
 constexpr bool kFarRows = true;
 
 ROWNORM_INLINE VU bits(VF v) { return _mm512_castps_si512(v); }

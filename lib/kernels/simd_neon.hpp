@@ -14,6 +14,7 @@ using VU = xsimd::batch<uint32_t, Arch>;
 using Half = uint16x8_t;
 constexpr bool kLanesInRegisters = true;
 constexpr bool kFewKernels = false;
+constexpr bool kFusedIsOneInstruction = true;
 constexpr bool kFarRows = false;
 
 ROWNORM_INLINE VU bits(VF v) { return vreinterpretq_u32_f32(v); }

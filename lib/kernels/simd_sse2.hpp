@@ -12,6 +12,7 @@
 //                              is touched; absent lanes load as 0
 //   kLanesInRegisters          whether the 64 lanes of a sum fit into the registers
 //   kFewKernels                whether one general kernel serves every gain and bias, to keep the library small
+//   kFusedIsOneInstruction     whether `fused` costs no more than an addition
 //   kFarRows                   whether rows in memory get loops of their own: stores around the caches, prefetch
 //   stream                     a store that bypasses the caches (address aligned to the vector)
 //   as_dwords                  a Half as bit patterns of 32 bits
@@ -41,6 +42,7 @@ using VU = xsimd::batch<uint32_t, Arch>;
 using Half = __m128i;
 constexpr bool kLanesInRegisters = false;
 constexpr bool kFewKernels = true;
+constexpr bool kFusedIsOneInstruction = false;
 constexpr bool kFarRows = false;
 
 ROWNORM_INLINE VU bits(VF v) { return _mm_castps_si128(v); }

@@ -7,7 +7,7 @@ import unittest
 
 from support import CommandTest
 
-ALL = {"x86_64": ["avx512", "avx2", "sse2"], "aarch64": ["neon"]}[platform.machine()]
+ALL = {"x86_64": ["avx512bf16", "avx512", "avx2", "sse2"], "aarch64": ["neon"]}[platform.machine()]
 
 
 class Isa(CommandTest):

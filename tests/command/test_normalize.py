@@ -235,7 +235,7 @@ class Summary(CommandTest):
         self.file("in.npy", npy(values(6), (2, 3)))
         result = self.run_command("normalize", "in.npy", "-o", "out.npy")
         self.assertRegex(result.stdout, rb"\Aout\.npy: 2 rows of 3 f32 in [0-9.e+-]+ s, [0-9.e+-]+ GB/s "
-                                        rb"\((sse2|avx2|avx512|neon), \d+ threads?\)\n\Z")
+                                        rb"\((sse2|avx2|avx512|avx512bf16|neon), \d+ threads?\)\n\Z")
         self.assertEqual(result.stderr, b"")
         result = self.run_command("normalize", "in.npy", "-o", "out.npy", "--force", "--quiet")
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))

@@ -115,7 +115,7 @@ class Json(CommandTest):
                                                  "output_type", "bytes", "nan_rows", "infinity_rows")},
                          {"input": "in.npy", "output": "out.npy", "op": "layer", "threads": 1, "rows": 10, "n": 300,
                           "input_type": "f16", "output_type": "f32", "bytes": 18000, "nan_rows": 0, "infinity_rows": 0})
-        self.assertIn(report["isa"], ("sse2", "avx2", "avx512", "neon"))
+        self.assertIn(report["isa"], ("sse2", "avx2", "avx512", "avx512bf16", "neon"))
         self.assertGreater(report["seconds"], 0)
         self.assertAlmostEqual(report["gigabytes_per_second"], 18e-6 / report["seconds"])
         self.assertNotIn("largest_error_ulp", report)

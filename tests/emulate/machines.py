@@ -56,7 +56,8 @@ MACHINES = [
             bochs_cpu="sapphire_rapids", hide=("avx",), suites=CHOICE),
     Machine("skylake-x", "avx512", "AVX-512 F, CD, BW, DQ, VL and no more", bochs_cpu="corei7_skylake_x", native=AVX512,
             suites=KERNELS),
-    Machine("sapphire-rapids", "avx512", "AVX-512 with BF16 and FP16", bochs_cpu="sapphire_rapids", native=AVX512,
+    Machine("sapphire-rapids", "avx512bf16", "AVX-512 with BF16 and FP16", bochs_cpu="sapphire_rapids",
+            native=AVX512 | {"avx512_bf16"},
             suites=KERNELS),
 ]
 

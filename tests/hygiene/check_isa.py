@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may leak between the ISAs of one library, looked for in the object files with nm and objdump.
 
-    check_isa.py SOURCE BUILD [--isas sse2,avx2,avx512] [--sanitizer]
+    check_isa.py SOURCE BUILD [--isas sse2,avx2,avx512bf16:residual+apply_bf16] [--sanitizer]
 
 SOURCE/lib/kernels/*.cpp must each have an object per ISA, SOURCE/lib/*.cpp one for the baseline. The linker keeps
 one copy of a function that two objects define weakly: were that the AVX-512 one, a machine without AVX-512 would
@@ -26,6 +26,7 @@ INITIALISERS = re.compile(r"\s\d+\s+(\.init_array|\.ctors|\.preinit_array)\b")
 SANITIZER_SYMBOLS = ("__odr_asan", "__asan_", "__tsan_", "__ubsan_", "__sanitizer_")
 # What must be in an object, else the check (or the build) looks at something else than it believes.
 FLOORS = {("avx2", "statistics"): ("ymm", "vfmadd"), ("avx512", "statistics"): ("zmm",),
+          ("avx512bf16", "apply_bf16"): ("zmm", "vcvtne2ps2bf16"),
           ("sse2", "statistics"): ("xmm",), ("neon", "statistics"): ("fmla",)}
 
 
@@ -110,11 +111,14 @@ def check_object(obj, sanitizer):
 
 
 def expected_objects(source, build, isas):
-    """(path, isa, family) for every source file, whether or not the object exists."""
+    """(path, isa, family) for every source file, whether or not the object exists; `isas` is {isa: its families}, of
+    which None are all."""
     lib = source / "lib"
     objects = build / "lib" / "CMakeFiles"
-    for isa in isas:
+    for isa, families in isas.items():
         for file in sorted((lib / "kernels").glob("*.cpp")):
+            if families and file.stem not in families:
+                continue
             yield objects / f"rownorm_kernels_{isa}.dir" / "kernels" / f"{file.name}.o", isa, file.stem
     for file in sorted(lib.glob("*.cpp")):
         yield objects / "rownorm_objects.dir" / f"{file.name}.o", "baseline", file.stem
@@ -122,7 +126,7 @@ def expected_objects(source, build, isas):
 
 def check(source, build, isas, sanitizer):
     expected = list(expected_objects(source, build, isas))
-    for what in isas + ["baseline"]:
+    for what in [*isas, "baseline"]:
         if not any(isa == what for _, isa, _ in expected):
             yield f"{source}: no source files for {what}"
     for path, _, _ in expected:
@@ -138,10 +142,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--isas", default="sse2,avx2,avx512", help="comma-separated")
+    parser.add_argument("--isas", default="sse2,avx2,avx512", help="comma-separated; NAME:FAMILY+FAMILY for some families")
     parser.add_argument("--sanitizer", action="store_true", help="the build has sanitizers: initialisers are theirs")
     arguments = parser.parse_args()
-    findings = list(check(arguments.source, arguments.build, arguments.isas.split(","), arguments.sanitizer))
+    isas = {name: families.split("+") if families else None
+            for name, _, families in (isa.partition(":") for isa in arguments.isas.split(","))}
+    findings = list(check(arguments.source, arguments.build, isas, arguments.sanitizer))
     print("\n".join(findings) if findings else "no leaks found")
     return 1 if findings else 0
 

@@ -17,7 +17,7 @@ CRYPTO = "aes[a-z0-9]* pclmul[a-z]* sha1[a-z0-9]* sha256[a-z0-9]* gf2p8[a-z]*"
 # In no ISA of the library: its flags do not name them and its CPU check does not ask for them.
 GENERAL = ("lzcnt[wlq]? andn[lq]? bextr[lq]? bls(i|r|msk)[lq]? bzhi[lq]? mulx[lq]? pdep[lq]? pext[lq]? rorx[lq]? "
            "s(ar|hl|hr)x[lq]? movbe[wlq]? ad[co]x[lq]? cmpxchg16b extrq insertq movntss movntsd")
-FOREIGN = ("vaes[a-z0-9]* vpclmul[a-z]* vgf2p8[a-z]* vpdp[a-z]* vdpbf16ps vcvtne[a-z0-9]* vbcstne[a-z0-9]* vpmadd52[a-z]* "
+FOREIGN = ("vaes[a-z0-9]* vpclmul[a-z]* vgf2p8[a-z]* vpdp[a-z]* vdpbf16ps vcvtneps2bf16 vcvtneeph2ps vcvtneebf162ps vcvtneobf162ps vcvtneoph2ps vbcstne[a-z0-9]* vpmadd52[a-z]* "
            "vpermb vperm[it]2b vpmultishiftqb vpcompress[bw] vpexpand[bw] vpsh[lr]dv?[wdq] vpopcnt[bwdq] vpshufbitqmb "
            "vp2intersect[dq] vexp2p[sd] vrcp28[sp][sd] vrsqrt28[sp][sd] vp4dp[a-z]* v4fn?madd[sp]s v[a-z0-9]*sh "
            "v(add|sub|mul|div|sqrt|max|min|cmp|rcp|rsqrt|reduce|rndscale|scalef|getexp|getmant|fpclass)ph "
@@ -34,6 +34,7 @@ def matcher(*lists):
 ABOVE_SSE2 = matcher(SSE3, SSSE3, SSE41, SSE42, CRYPTO, GENERAL)
 VEX = re.compile(r"v(?!err$|erw$|mcall$|mmcall$)|k(mov|and|or|xor|xnor|not|add|shift|test|unpck)[a-z]*$")
 BEYOND_ALL = matcher(CRYPTO, GENERAL, FOREIGN)
+BF16 = re.compile(r"vcvtne2ps2bf16$")
 WITHIN = re.compile(r"vcvtps2ph$")  # F16C, whatever the lists above say
 HIGH_REGISTER = re.compile(r"%[xy]mm(1[6-9]|2\d|3[01])\b|%zmm|%k[0-7]\b")
 ANY_VECTOR_ABOVE = re.compile(r"%[yz]mm|%[k][0-7]\b|%xmm(1[6-9]|2\d|3[01])\b|%tmm")
@@ -52,6 +53,10 @@ def above_avx2(mnemonic, operands):
 
 
 def above_avx512(mnemonic, operands):
+    return above_avx512bf16(mnemonic, operands) or bool(BF16.match(mnemonic))
+
+
+def above_avx512bf16(mnemonic, operands):
     return bool(BEYOND_ALL.match(mnemonic)) and not WITHIN.match(mnemonic) or "%tmm" in operands
 
 
@@ -76,7 +81,8 @@ def above_armv8(mnemonic, operands):
     return bool(ARM_HALF_ARITHMETIC.match(mnemonic) and ARM_HALF.search(operands)) or ".1q" in operands
 
 
-X86_CEILINGS = {"baseline": above_baseline, "sse2": above_baseline, "avx2": above_avx2, "avx512": above_avx512}
+X86_CEILINGS = {"baseline": above_baseline, "sse2": above_baseline, "avx2": above_avx2, "avx512": above_avx512,
+                "avx512bf16": above_avx512bf16}
 ARM_CEILINGS = {"baseline": above_armv8, "neon": above_armv8}
 CEILINGS = {"elf64-x86-64": X86_CEILINGS, "elf64-littleaarch64": ARM_CEILINGS}
 

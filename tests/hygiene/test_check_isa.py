@@ -11,9 +11,10 @@ import unittest
 import check_isa
 import instructions
 
-ISAS = ["sse2", "avx2", "avx512"]
+ISAS = {"sse2": None, "avx2": None, "avx512": None, "avx512bf16": ["statistics"]}
 CODE = {"sse2": "addps %xmm0, %xmm1", "avx2": "vfmadd231ps %ymm0, %ymm1, %ymm2; vcvtps2ph $0, %ymm1, %xmm2",
-        "avx512": "vfmadd231ps %zmm0, %zmm1, %zmm2{%k1}", "baseline": "tzcnt %eax, %ecx"}
+        "avx512": "vfmadd231ps %zmm0, %zmm1, %zmm2{%k1}", "avx512bf16": "vcvtne2ps2bf16 %zmm0, %zmm1, %zmm2",
+        "baseline": "tzcnt %eax, %ecx"}
 SHARED = "inline __attribute__((noinline, used)) int shared() { return 1; }\n"
 
 
@@ -169,6 +170,12 @@ class Instructions(Library):
                      "vcvtph2psx %ymm0, %zmm1", "vgf2p8mulb %zmm0, %zmm1, %zmm2", "vpclmullqlqdq %zmm0, %zmm1, %zmm2"):
             self.expect_above("avx512", code)
 
+    def test_above_avx512bf16(self):
+        self.expect_above("avx512", "vcvtne2ps2bf16 %zmm0, %zmm1, %zmm2")
+        self.plant("avx512")
+        for code in ("vdpbf16ps %zmm0, %zmm1, %zmm2", "vcvtneps2bf16 %zmm0, %ymm1", "vpermb %zmm0, %zmm1, %zmm2"):
+            self.expect_above("avx512bf16", code)
+
     def test_within(self):
         self.plant("sse2", code="cvtps2dq %xmm0, %xmm1; pshufd $1, %xmm0, %xmm1; sqrtsd %xmm0, %xmm1; verr %ax")
         self.plant("avx512", code="vpermt2w %zmm0, %zmm1, %zmm2; vcvtph2ps %ymm0, %zmm1; vpconflictd %zmm0, %zmm1; "
@@ -224,6 +231,12 @@ class Missing(Library):
     def test_folder(self):
         shutil.rmtree(self.object_of(self.root, "avx512").parent)
         self.expect("rownorm_kernels_avx512.dir/kernels/statistics.cpp.o: there is no such object")
+
+    def test_family(self):
+        (self.root / "lib" / "kernels" / "more.cpp").touch()
+        found = " ".join(self.findings())
+        self.assertIn("rownorm_kernels_avx512.dir/kernels/more.cpp.o: there is no such object", found)
+        self.assertNotIn("rownorm_kernels_avx512bf16.dir/kernels/more.cpp.o", found)
 
     def test_source_folder(self):
         shutil.rmtree(self.root / "lib" / "kernels")
