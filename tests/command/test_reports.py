@@ -208,7 +208,13 @@ class Progress(CommandTest):
                 self.assertTrue(shown.rstrip("\r\n").endswith("\r\x1b[K"), repr(shown))
 
     def test_a_short_job_shows_none(self):
-        self.assertNotIn("left", self.watch(*self.NORMALIZE, seconds=0.1))
+        for _ in range(10):  # a busy machine may make the job a long one
+            begin = time.monotonic()
+            shown = self.watch(*self.NORMALIZE, seconds=0.1)
+            if time.monotonic() - begin < 0.5:
+                self.assertNotIn("left", shown)
+                return
+        self.fail("none of ten runs was short")
 
     def test_quiet(self):
         self.file("b.npy", header(shape=repr(self.SHAPE)) + b"\0" * (4 * self.PART))
