@@ -107,8 +107,8 @@ struct ApplyRow {
 
     ROWNORM_INLINE void run_pair(int64_t i) const { Y::store(y + i, at(i, X::load(x + i))); }
 
-    ROWNORM_INLINE void run_near(int64_t n) const {
-        int64_t i = 0;
+    // Whole pairs from element i on.
+    ROWNORM_INLINE void run_near(int64_t i, int64_t n) const {
         if constexpr (!kFewKernels)
             for (; i + 2 * width <= n; i += 2 * width) {
                 run_pair(i);
@@ -116,6 +116,16 @@ struct ApplyRow {
             }
         for (; i + width <= n; i += width)
             run_pair(i);
+    }
+
+    // The pairs at both ends, over elements that the loop between them does, too, are made before anything is stored,
+    // so that y may be x.
+    ROWNORM_INLINE void run_misaligned(int64_t n) const {
+        const int64_t last = n - width;
+        const pair head = at(0, X::load(x)), end = at(last, X::load(x + last));
+        run_near(int64_t((-reinterpret_cast<uintptr_t>(y) & (sizeof(vec) - 1)) / sizeof(*y)), n);
+        Y::store(y, head);
+        Y::store(y + last, end);
     }
 
     // The row comes from and goes to memory: fetch the next one meanwhile, and store around the caches.
@@ -149,6 +159,25 @@ template <class Row>
     }
 }
 
+// Long rows that begin anywhere: the loop over each begins where y is aligned to a vector, as a store across two cache
+// lines takes two.
+template <class Row>
+[[gnu::noinline]] void apply_misaligned(const ApplyArguments &a) {
+    Row row(a);
+    for (int64_t r = 0; r < a.rows; r++) {
+        row.scale_by(a.scale[r]);
+        row.run_misaligned(a.n);
+        row.advance(a.x.stride, a.y.stride, a.w.stride, a.b.stride);
+    }
+}
+
+template <class Row>
+constexpr bool worth_aligning(const ApplyArguments &a) {
+    constexpr uint64_t vector = sizeof(typename Row::vec);
+    const uint64_t places = reinterpret_cast<uintptr_t>(a.y.data) | uint64_t(a.y.stride);
+    return !kFewKernels && a.n >= 16 * Row::width && places % vector; // enough to pay for one more pair
+}
+
 template <class X, class Y, class W, bool centred, Affine affine>
 void apply(const ApplyArguments &a) {
     using Row = ApplyRow<X, Y, W, centred, affine>;
@@ -156,6 +185,8 @@ void apply(const ApplyArguments &a) {
     const int64_t n = a.n, last = n - Row::width;
     if (last < 0)
         return apply_short<Row>(a);
+    if (affine != rownorm::kGeneral && !far && worth_aligning<Row>(a))
+        return apply_misaligned<Row>(a);
     const bool ragged = n % Row::width;
     // Copies, as y might be where the arguments are, for all that the compiler knows.
     const int64_t x_stride = a.x.stride, y_stride = a.y.stride, w_stride = a.w.stride, b_stride = a.b.stride;
@@ -171,7 +202,7 @@ void apply(const ApplyArguments &a) {
         if (far)
             row.run_far(n, a.next_x + ahead, a.next_residual ? a.next_residual + ahead : nullptr, a.stream);
         else
-            row.run_near(n);
+            row.run_near(0, n);
         if (ragged)
             Y::store(row.y + last, end);
         row.advance(x_stride, y_stride, w_stride, b_stride);
