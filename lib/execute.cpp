@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute.hpp"
 
+#include "long_row.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
 #include "status.hpp"
@@ -15,7 +16,6 @@ namespace {
 // Below this much traffic waking a thread costs more than it saves; and no task is smaller than a share of it.
 constexpr int64_t kParallelBytes = 512 << 10;
 constexpr int64_t kTaskBytes = 64 << 10;
-constexpr int64_t kTasksPerThread = 4; // so that a worker that comes late, or not at all, leaves little behind
 
 struct Batch {
     const Plan &plan;
@@ -38,19 +38,19 @@ size_t tasks_for(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t m
 } // namespace
 
 rownorm_status run_batch(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
-    if (rows == 1 || plan.max_threads == 1 || traffic(plan, io, rows) < kParallelBytes) {
-        run_rows(plan, io, rows, 0, rows);
-        return ROWNORM_OK;
-    }
-    const int64_t threads = plan.max_threads ? plan.max_threads : current_threads();
+    const bool may_share = plan.max_threads != 1 && traffic(plan, io, rows) >= kParallelBytes;
+    const int64_t threads = !may_share ? 1 : plan.max_threads ? plan.max_threads : current_threads();
     const size_t count = threads == 1 ? 1 : tasks_for(plan, io, rows, threads * kTasksPerThread);
-    if (count == 1) {
+    if (threads > rows && is_long_row(plan, io)) {
+        for (int64_t row = 0; row < rows; row++)
+            run_long_row(plan, io, row, size_t(threads));
+    } else if (count == 1) {
         run_rows(plan, io, rows, 0, rows);
-        return ROWNORM_OK;
+    } else {
+        const Batch batch{plan, io, rows, count};
+        Tasks tasks(count, Batch::run, &batch);
+        run_on_tbb(tasks, std::min(size_t(threads), count));
     }
-    const Batch batch{plan, io, rows, count};
-    Tasks tasks(count, Batch::run, &batch);
-    run_on_tbb(tasks, std::min(size_t(threads), count));
     return ROWNORM_OK;
 }
 

@@ -11,6 +11,7 @@
 namespace rownorm {
 
 constexpr size_t kMaxTasks = 256;
+constexpr int64_t kTasksPerThread = 4; // so that a worker that comes late, or not at all, leaves little behind
 
 // A number of independent tasks of which each runs once, whoever asks for it and how often.
 class Tasks {

@@ -1,50 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows.hpp"
 
+#include "finish.hpp"
 #include "plain_rows.hpp"
 #include "recomputed_row.hpp"
-#include "redo.hpp"
 #include "strategy.hpp"
 
 namespace rownorm {
 namespace {
-
-void apply(Cursor &c, Rows s, int64_t rows, const Scale *scale) {
-    c.to.x = s;
-    c.to.rows = rows;
-    c.to.scale = scale;
-    c.apply(c.to);
-}
-
-// A row at `s` that the usual arithmetic does not hold; `usual` and `usual_mean` are what it gave.
-void redo(const Plan &plan, Cursor &c, const void *s, const Scale &usual, double usual_mean) {
-    const Type type = c.kernels->type;
-    const RowData row{s, nullptr, type, type, c.to.w.data, c.to.b.data, c.to.y.data};
-    Scale scale;
-    if (plan.x != kF64) {
-        scale = redo_in_f64(plan, row);
-        put_statistics(plan, c, 0, scale.mean + scale.delta, scale.rstd);
-    } else if (redo_scaled(plan, row, scale)) {
-        put_statistics(plan, c, 0, scale.mean, scale.rstd);
-    } else {
-        apply(c, {s, 0}, 1, &usual);
-        put_statistics(plan, c, 0, usual_mean, usual.rstd);
-    }
-}
-
-// A tile of which some row does not fit: one by one.
-[[gnu::noinline, gnu::cold]] void finish_one_by_one(const Plan &plan, Cursor c, Rows s, int64_t rows, const Tile &t) {
-    for (int64_t r = 0; r < rows; r++) {
-        if (t.fits[r]) {
-            apply(c, s, 1, &t.scale[r]);
-            put_statistics(plan, c, 0, t.mean[r], t.scale[r].rstd);
-        } else {
-            redo(plan, c, s.data, t.scale[r], t.mean[r]);
-        }
-        c.advance(plan, 1);
-        s = at(s, s.stride);
-    }
-}
 
 // Any rows along one dimension, with all that an io can ask for.
 class SegmentWork {
@@ -72,14 +35,7 @@ public:
     void write(int64_t row, int64_t rows, const Tile &t) {
         if (strategy_.fetch_next)
             fetch(row + rows);
-        if (__builtin_expect(!t.all_fit, 0)) {
-            finish_one_by_one(plan_, c_, summed(row), rows, t);
-        } else {
-            apply(c_, summed(row), rows, t.scale);
-            if (c_.mean || c_.rstd)
-                for (int64_t r = 0; r < rows; r++)
-                    put_statistics(plan_, c_, r, t.mean[r], t.scale[r].rstd);
-        }
+        finish_rows(plan_, c_, summed(row), rows, t);
         c_.advance(plan_, rows);
     }
 

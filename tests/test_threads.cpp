@@ -41,9 +41,42 @@ void check_ways(const Case &c) {
         }
 }
 
+/// A row or two for which threads are to share each row, the places of the outputs in turn.
+void check_shared_rows(const Case &c, Place y_place, Place residual_out_place) {
+    const Inputs in = make_inputs(c);
+    Setup setup;
+    setup.y_place = y_place;
+    setup.residual_out_place = residual_out_place;
+    const Outputs expected = run(c, in, setup);
+    setup.threads = 3;
+    if (const std::string text = difference(c, expected, run(c, in, setup)); !text.empty())
+        report(c, setup, text);
+}
+
 } // namespace
 
 TEST_SUITE("threads") {
+    TEST_CASE("rows so long that threads share them") {
+        constexpr Place places[][2] = {
+            {Place::own, Place::own}, {Place::over_x, Place::over_residual}, {Place::own, Place::nowhere}};
+        std::uint64_t member = 0;
+        constexpr Data data[] = {Data::normal, Data::offset, Data::huge};
+        for (const Mix &mix : main_mixes())
+            for (int formula = 0; formula < formulas; ++formula) {
+                Case c = batch(mix, 1 + static_cast<std::int64_t>(member % 2), 1050000, formula);
+                c.data = data[member / 2 % std::size(data)];
+                c.residual = member % 4 != 0;
+                const auto &place = places[member % std::size(places)];
+                const bool same = mix.x == mix.y && mix.residual == mix.y;
+                if (kept(++member))
+                    check_shared_rows(c, same ? place[0] : Place::own,
+                                      !c.residual ? Place::nowhere
+                                      : same      ? place[1]
+                                                  : Place::own);
+            }
+        CHECK(member == 6 * formulas);
+    }
+
     TEST_CASE("every way to run, 1, 2, 3 and 8 threads or parts") {
         std::uint64_t member = 0;
         struct Shape {
