@@ -81,14 +81,24 @@ ROWNORM_INLINE __m128d needs_odd_rounding(__m128d s) {
     return _mm_load_ps(z);
 }
 
+// The sums, rounded to f32: any lane that may need care? Quick, and also true of a lane that is 0.
+ROWNORM_INLINE bool may_need_care(__m128d s0, __m128d s1, __m128 rounded) {
+    const __m128i low = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(s0), _mm_castpd_ps(s1), _MM_SHUFFLE(2, 0, 2, 0)));
+    const __m128i halfway = _mm_cmpeq_epi32(_mm_and_si128(low, _mm_set1_epi32(0x1fffffff)), _mm_set1_epi32(0x10000000));
+    const __m128 small = _mm_cmple_ps(_mm_andnot_ps(_mm_set1_ps(-0.0f), rounded), _mm_set1_ps(0x1p-126f));
+    return _mm_movemask_ps(_mm_or_ps(_mm_castsi128_ps(halfway), small));
+}
+
 ROWNORM_INLINE VF fused(VF a, VF b, VF c) {
     const __m128 av = a, bv = b, cv = c;
     const auto high = [](__m128 v) { return _mm_cvtps_pd(_mm_movehl_ps(v, v)); };
     const __m128d s0 = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(av), _mm_cvtps_pd(bv)), _mm_cvtps_pd(cv));
     const __m128d s1 = _mm_add_pd(_mm_mul_pd(high(av), high(bv)), high(cv));
-    if (__builtin_expect(_mm_movemask_pd(_mm_or_pd(needs_odd_rounding(s0), needs_odd_rounding(s1))), 0))
+    const __m128 rounded = _mm_movelh_ps(_mm_cvtpd_ps(s0), _mm_cvtpd_ps(s1));
+    if (__builtin_expect(may_need_care(s0, s1, rounded), 0) &&
+        _mm_movemask_pd(_mm_or_pd(needs_odd_rounding(s0), needs_odd_rounding(s1))))
         return fused_with_care(av, bv, cv);
-    return _mm_movelh_ps(_mm_cvtpd_ps(s0), _mm_cvtpd_ps(s1));
+    return rounded;
 }
 
 // f16 squares have 22 bits and are normal numbers in f32: the product is exact, and only the sum is rounded.
