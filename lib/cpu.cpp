@@ -88,7 +88,7 @@ const char *avx512bf16_obstacle() noexcept {
     return this_cpu().leaf7_1_eax & bit_AVX512BF16 ? nullptr : "the CPU lacks avx512_bf16";
 }
 
-bool has_slow_wide_f16() noexcept { return this_cpu().is_amd && this_cpu().family == 0x19; }
+bool has_slow_wide_vectors() noexcept { return this_cpu().is_amd && this_cpu().family == 0x19; }
 
 } // namespace rownorm
 #endif

@@ -9,8 +9,8 @@ const char *avx2_obstacle() noexcept;
 const char *avx512_obstacle() noexcept;
 const char *avx512bf16_obstacle() noexcept;
 
-// Whether conversions of f16 in 512-bit vectors take longer than in 256-bit ones: AMD's Zen 4 (measured: the second
-// pass of RMSNorm 1.25 times as long).
-bool has_slow_wide_f16() noexcept;
+// Whether 512-bit vectors are done in halves, and so gain little and cost something here and there: AMD's Zen 4
+// (measured: RMSNorm's second pass over f16 takes 1.25 times as long, RMSNorm f32 of 77x1023 1.09 times).
+bool has_slow_wide_vectors() noexcept;
 
 } // namespace rownorm

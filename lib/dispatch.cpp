@@ -21,8 +21,8 @@
         &rownorm_residual_##isa,                                                                                       \
         {&rownorm_apply_f32_##isa, &rownorm_apply_f16_##other, &rownorm_apply_bf16_##isa},                             \
         &rownorm_apply_f64_##other};
-#define ROWNORM_ISA(isa, f16_isa, obstacle)                                                                            \
-    { #isa, &isa##_kernels, &f16_isa##_kernels, obstacle }
+#define ROWNORM_ISA(isa, narrow, obstacle)                                                                             \
+    { #isa, &isa##_kernels, &narrow##_kernels, obstacle }
 
 #if defined(__x86_64__)
 ROWNORM_DECLARE_ISA(avx512bf16)
@@ -63,10 +63,10 @@ constexpr int kIsas = int(sizeof isas / sizeof *isas);
 // The same ISA with the kernels that are fastest on this CPU, for plans that do not ask for it by name.
 const Isa *tuned(const Isa *isa) noexcept {
 #if defined(__x86_64__)
-    static constexpr Isa with_narrow_f16[] = {ROWNORM_ISA(avx512bf16, avx2, avx512bf16_obstacle),
-                                              ROWNORM_ISA(avx512, avx2, avx512_obstacle)};
-    for (const Isa &narrow : with_narrow_f16)
-        if (isa->kernels == narrow.kernels && has_slow_wide_f16())
+    static constexpr Isa with_narrow_rows[] = {ROWNORM_ISA(avx512bf16, avx2, avx512bf16_obstacle),
+                                               ROWNORM_ISA(avx512, avx2, avx512_obstacle)};
+    for (const Isa &narrow : with_narrow_rows)
+        if (isa->kernels == narrow.kernels && has_slow_wide_vectors())
             return &narrow;
 #endif
     return isa;

@@ -11,10 +11,14 @@ namespace rownorm {
 struct Isa {
     const char *name;
     const KernelTable *kernels;
-    const KernelTable *f16_kernels; // for rows of f16: those of a lower ISA where they are faster, with the same bits
+    const KernelTable *narrow_kernels; // of a lower ISA, with the same bits, for the rows that are faster with them
     const char *(*obstacle)() noexcept;
 
-    const KernelTable &kernels_for(Type rows) const { return rows == kF16 ? *f16_kernels : *kernels; }
+    // For rows of n elements. Narrower vectors serve f16, whose conversions they do faster, and rows of f32 that do not
+    // all begin on a cache line, of which a vector as wide as the line crosses two at every step.
+    const KernelTable &kernels_for(Type rows, int64_t n) const {
+        return rows == kF16 || (rows == kF32 && n % 16) ? *narrow_kernels : *kernels;
+    }
 };
 
 // The best ISA that the machine, ROWNORM_MAX_ISA and `max_isa` allow, or exactly `exact`; either may be

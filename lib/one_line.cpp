@@ -111,9 +111,10 @@ rownorm_status run_small(const Call &call, const Pointers &p, int64_t rows) {
     const Isa &isa = *default_isa();
     const Formula formula{call.op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, call.n, call.n, call.eps,
                           -0.0,    Count(call.n)};
-    const RowKernels kernels = f32_kernels_of(isa, call.op == ROWNORM_LAYER_NORM, call.type, call.type, call.type);
+    const RowKernels kernels =
+        f32_kernels_of(isa, call.n, call.op == ROWNORM_LAYER_NORM, call.type, call.type, call.type);
     const AddKernel add =
-        isa.kernels_for(call.type).residual->add_sum_squares[call.type][call.type]; // only RMSNorm adds
+        isa.kernels_for(call.type, call.n).residual->add_sum_squares[call.type][call.type]; // only RMSNorm adds
     const int64_t row = call.n * bytes_of(call.type);
     const PlainRows at{{p.x, row}, {p.residual, row}, {p.y, row}, {p.w, 0}, {p.b, 0}};
     const int64_t done = run_plain_rows(formula, kernels, add, at, rows);

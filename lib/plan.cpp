@@ -97,7 +97,7 @@ rownorm_status partial_count(const rownorm_descriptor &d, int64_t &k) {
 }
 
 void choose_kernels(Plan &plan) {
-    const ResidualKernels &residual = *plan.isa->kernels_for(plan.residual).residual;
+    const ResidualKernels &residual = *plan.isa->kernels_for(plan.residual, plan.n).residual;
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
     if (plan.x == kF64)
         plan.add = centred ? residual.add_sum_f64 : residual.add_sum_squares_f64;
@@ -108,8 +108,8 @@ void choose_kernels(Plan &plan) {
     plan.weight_bytes = plan.n * bytes_of(plan.weight);
     plan.misaligned = uint64_t((bytes_of(plan.x) - 1) | (bytes_of(plan.y) - 1) | (bytes_of(plan.weight) - 1));
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
-    plan.plain = kernels_of(*plan.isa, centred, plan.x, plan.y, plan.weight);
-    plan.added = kernels_of(*plan.isa, centred, plan.residual, plan.y, plan.weight);
+    plan.plain = kernels_of(*plan.isa, plan.n, centred, plan.x, plan.y, plan.weight);
+    plan.added = kernels_of(*plan.isa, plan.n, centred, plan.residual, plan.y, plan.weight);
 }
 
 void set_numbers(Plan &plan, double eps, double weight_offset) {

@@ -77,18 +77,18 @@ constexpr int64_t bytes_of(Type type) { return type == kF64 ? 8 : type == kF32 ?
 rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexcept;
 
 // The kernels of an ISA for rows of a type: with f32 arithmetic, and any.
-inline RowKernels f32_kernels_of(const Isa &isa, bool centred, Type x, Type y, Type weight) {
-    const KernelTable &kernels = isa.kernels_for(x);
+inline RowKernels f32_kernels_of(const Isa &isa, int64_t n, bool centred, Type x, Type y, Type weight) {
+    const KernelTable &kernels = isa.kernels_for(x, n);
     const StatisticsKernels &statistics = *kernels.statistics;
     return {x, centred ? statistics.sum[x] : statistics.sum_squares[x], statistics.centred[x],
             &kernels.apply[x]->apply[centred][kNone][y][weight], kHalfAndF32Types * kHalfAndF32Types};
 }
-inline RowKernels kernels_of(const Isa &isa, bool centred, Type x, Type y, Type weight) {
+inline RowKernels kernels_of(const Isa &isa, int64_t n, bool centred, Type x, Type y, Type weight) {
     const StatisticsKernels &statistics = *isa.kernels->statistics;
     if (x == kF64)
         return {x, centred ? statistics.sum[x] : statistics.sum_squares[x], statistics.centred[x],
                 isa.kernels->apply_f64->apply[centred], 1};
-    return f32_kernels_of(isa, centred, x, y, weight);
+    return f32_kernels_of(isa, n, centred, x, y, weight);
 }
 
 } // namespace rownorm
