@@ -55,6 +55,8 @@ const char *name_of(Place place) {
     switch (place) {
     case Place::cold_weight:
         return "cold_weight";
+    case Place::consumed:
+        return "consumed";
     case Place::memory:
         return "memory";
     default:

@@ -37,6 +37,7 @@ enum class Place {
     repeated,    // the same buffers each time: in the smallest cache that holds them all
     cold_weight, // rows as above; the gain and the bias come from memory, as in decoding with a large model
     memory,      // everything comes from memory
+    consumed,    // as repeated, and y is read after each run, as whoever normalises does
 };
 
 struct Cell {

@@ -5,6 +5,7 @@
 
 #include "buffers.hpp"
 #include "machine.hpp"
+#include "traffic.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -36,8 +37,14 @@ template <class Run>
 double measure(benchmark::State &state, const Cell &cell, std::size_t bytes, Run &&run) {
     Rotation rotation(cell);
     const Stopwatch stopwatch(cell.threads);
-    for (auto _ : state)
-        run(rotation.next());
+    const std::size_t y_bytes =
+        static_cast<std::size_t>(cell.shape.rows * cell.shape.cols) * element_bytes(cell.mix->y);
+    for (auto _ : state) {
+        const Arguments arguments = rotation.next();
+        run(arguments);
+        if (cell.place == Place::consumed)
+            benchmark::DoNotOptimize(read_all(arguments.y, y_bytes));
+    }
     const double run_seconds = stopwatch.seconds() / static_cast<double>(state.iterations());
     const double rate = static_cast<double>(bytes) / run_seconds;
     state.counters["bytes/s"] = rate;
