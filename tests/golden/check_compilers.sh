@@ -5,7 +5,7 @@
 # each, and asks each for the very same lines on every ISA of this machine.
 #
 #   check_compilers.sh WORK_FOLDER           builds under WORK_FOLDER; exits 1 if any build fails or differs
-#   check_compilers.sh WORK_FOLDER quick     only what the other checks are farthest from: the newest clang, -O1 and -O3
+#   check_compilers.sh WORK_FOLDER quick     only what the other checks are farthest from: the newest clang at -O3
 #   COMPILERS="g++ clang++" LEVELS="-O1 -O2 -O3" JOBS=2    which, and how many at once; without COMPILERS
 #                                            g++, clang++ and the newest clang++-N that is installed
 set -u
@@ -47,7 +47,7 @@ check() { # COMPILER LEVEL
 
 newest=$(newest_clang)
 if [ "${2:-}" = quick ]; then
-  compilers=${newest:-clang++} levels="-O1 -O3"
+  compilers=${newest:-clang++} levels=-O3
 else
   compilers="g++ clang++ $newest" levels="-O1 -O2 -O3"
 fi

@@ -2,14 +2,13 @@
 #include "bench.hpp"
 
 #include "about.hpp"
-#include "command_line.hpp"
-#include "commands.hpp"
+#include "failure.hpp"
 #include "report.hpp"
+#include "text.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 namespace command {
@@ -17,11 +16,6 @@ namespace command {
 namespace {
 
 using nlohmann::ordered_json;
-
-struct bench_options {
-    double seconds = 10;
-    bool json = false;
-};
 
 struct bench_result {
     bench_machine machine;
@@ -106,38 +100,12 @@ std::string json(const bench_result &result, double seconds) {
     return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+} // namespace
+
 void bench(const bench_options &options) {
     chosen_isa(); // fails where none is
     const bench_result result = measure(options.seconds);
     print(options.json ? json(result, options.seconds) : text(result));
-}
-
-} // namespace
-
-void add_bench(CLI::App &program) {
-    CLI::App &app =
-        *program.add_subcommand("bench", "Measure this machine for a report: ISA, caches, limits, six norms");
-    const auto o = std::make_shared<bench_options>();
-    app.allow_extras();
-    app.footer(R"(GB/s are of the bytes that must at least be moved; the share is of memcpy's on the same buffers,
-which a norm of rows in the caches cannot reach, as it reads them twice. Spread: how much longer
-than the median the slowest tenth took; above a few percent, see what else runs.
-
-Examples:
-  Ten seconds, to paste into a report:
-    rownorm bench
-  One second, for scripts:
-    rownorm bench --seconds 1 --json
-  The same machine without AVX-512:
-    ROWNORM_MAX_ISA=avx2 rownorm bench)");
-    add_real(app, "--seconds", o->seconds, "How long to measure; default 10", "a number from 0.01 to 3600",
-             [](double s) { return s >= 0.01 && s <= 3600; })
-        ->type_name("S");
-    app.add_flag("--json", o->json, "Report as one JSON object");
-    app.callback([&app, o] {
-        refuse_unknown(app);
-        bench(*o);
-    });
 }
 
 } // namespace command

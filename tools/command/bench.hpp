@@ -47,4 +47,11 @@ struct bench_machine {
 
 bench_machine describe_machine();
 
+struct bench_options {
+    double seconds = 10;
+    bool json = false;
+};
+
+void bench(const bench_options &options);
+
 } // namespace command

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command_line.hpp"
-#include "commands.hpp"
+#include "diff.hpp"
+
 #include "compare.hpp"
+#include "failure.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "rows.hpp"
+#include "text.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <memory>
 
 namespace command {
 
@@ -17,14 +18,6 @@ namespace {
 
 /// That are in memory of each array.
 constexpr std::int64_t most_elements = std::int64_t(1) << 21;
-
-struct diff_options {
-    std::string a, b;
-    std::optional<rownorm_type> type;
-    std::uint64_t ulp = 0;
-    bool json = false;
-    bool quiet = false;
-};
 
 /// The index of element number `flat` of an array of that shape.
 std::vector<std::int64_t> unravel(std::int64_t flat, const std::vector<std::int64_t> &shape, bool fortran) {
@@ -181,6 +174,8 @@ private:
     comparer comparer_;
 };
 
+} // namespace
+
 int diff(const diff_options &options) {
     if (options.a == "-" && options.b == "-")
         fail_usage("only one input can be read from standard input (-)");
@@ -194,40 +189,6 @@ int diff(const diff_options &options) {
     if (options.json || !options.quiet)
         print(options.json ? job.json(result) : job.report(result, options.ulp));
     return result.beyond == 0 ? exit_done : exit_failed;
-}
-
-} // namespace
-
-void add_diff(CLI::App &program, outcome &result) {
-    CLI::App &app =
-        *program.add_subcommand("diff", "Say how much two arrays differ; exit code 0 if they are equal, else 1");
-    const auto o = std::make_shared<diff_options>();
-    app.allow_extras();
-    app.footer(
-        R"(Two NaNs are equal, and so are 0 and -0. Relative differences are to B. Arrays of two types are
-compared in ulp of the less precise one.
-
-Examples:
-  Are two arrays equal?
-    rownorm diff a.npy b.npy
-  May a result differ by 3 units in the last place from a reference?
-    rownorm diff y.npy reference.npy --ulp 3
-  A bf16 file against the f32 one it was made of, for scripts:
-    rownorm diff rounded.npy full.npy --type bf16 --json)");
-    app.add_option("A", o->a);
-    app.add_option("B", o->b);
-    add_count<std::uint64_t>(app, "--ulp", o->ulp, 0, "Differences up to N ulp are equal; default 0",
-                             "an integer from 0")
-        ->type_name("N");
-    add_choice(app, "--type", o->type, type_choices(), "What opaque bytes are: V2 files need it, usually bf16");
-    app.add_flag("--json", o->json, "Report as one JSON object");
-    app.add_flag("-q,--quiet", o->quiet, "Only the exit code");
-    app.callback([&app, &result, o] {
-        refuse_unknown(app);
-        if (o->a.empty() || o->b.empty())
-            fail_usage("diff: two files expected: rownorm diff A.npy B.npy");
-        result.exit_code = diff(*o);
-    });
 }
 
 } // namespace command

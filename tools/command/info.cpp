@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command_line.hpp"
-#include "commands.hpp"
+#include "info.hpp"
+
+#include "failure.hpp"
 #include "plot.hpp"
 #include "report.hpp"
 #include "row_stats.hpp"
+#include "text.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <memory>
 
 namespace command {
 
 namespace {
 
 using nlohmann::ordered_json;
-
-struct info_options {
-    std::string input;
-    std::optional<std::string> axis;
-    std::optional<rownorm_type> type;
-    bool json = false;
-    bool plot = false;
-    std::optional<std::string> plot_out;
-    bool force = false;
-};
 
 std::string number(std::int64_t value) { return grouped(std::uint64_t(value)); }
 
@@ -125,6 +116,8 @@ private:
     row_stats stats_;
 };
 
+} // namespace
+
 void info(const info_options &options) {
     if (options.json && options.plot)
         fail_usage("--json and --plot exclude each other; --plot-out goes with both");
@@ -138,38 +131,6 @@ void info(const info_options &options) {
         print(terminal_plot(h));
     if (options.plot_out)
         write_plot(*options.plot_out, options.force, job.name(), h);
-}
-
-} // namespace
-
-void add_info(CLI::App &program) {
-    CLI::App &app = *program.add_subcommand("info", "Say what an array holds: type, shape, rms of rows, NaN, infinity");
-    const auto o = std::make_shared<info_options>();
-    app.allow_extras();
-    app.footer(R"(The median is exact up to 2^24 rows; of more it is sampled, and says so.
-
-Examples:
-  Type, shape, rms of the rows, NaN and infinity, and the largest activation:
-    rownorm info hidden.npy
-  A tensor of a model, for scripts:
-    rownorm info model.safetensors:norm.weight --json
-  A histogram of the rows' rms on the terminal and as a picture:
-    rownorm info hidden.npy --plot --plot-out rms.svg)");
-    app.add_option("F", o->input);
-    app.add_option("--axis", o->axis, "Axis of the rows: A, or A.. for all axes from A on; default -1, the last")
-        ->type_name("A");
-    add_choice(app, "--type", o->type, type_choices(), "What opaque bytes are: V2 files need it, usually bf16");
-    app.add_flag("--json", o->json, "Report as one JSON object");
-    app.add_flag("--plot", o->plot, "Also draw a histogram of the rows' rms");
-    app.add_option("--plot-out", o->plot_out, "Write that histogram as a picture; needs Python 3 with matplotlib")
-        ->type_name("F.svg|F.png");
-    app.add_flag("--force", o->force, "Replace the picture if it exists");
-    app.callback([&app, o] {
-        refuse_unknown(app);
-        if (o->input.empty())
-            fail_usage("info: no input file found; expected rownorm info F.npy");
-        info(*o);
-    });
 }
 
 } // namespace command

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "isa.hpp"
+
 #include "about.hpp"
-#include "command_line.hpp"
-#include "commands.hpp"
 #include "report.hpp"
 
+#include <fmt/format.h>
 #include <rownorm/rownorm.h>
 
 #include <cstring>
+#include <string>
 
 namespace command {
 
-namespace {
-
-/// One line an ISA, best first: its name, and whether it runs or why it does not.
 void list_isas() {
     const char *const chosen = chosen_isa();
     std::string text;
@@ -28,18 +27,6 @@ void list_isas() {
         text += fmt::format("{:<8} {}\n", name, state);
     }
     print(text);
-}
-
-} // namespace
-
-void add_isa(CLI::App &program) {
-    CLI::App &app = *program.add_subcommand("isa", "List the instruction sets, and which one runs");
-    app.allow_extras();
-    app.footer("The environment variable ROWNORM_MAX_ISA caps the choice; normalize --isa forces one.");
-    app.callback([&app] {
-        refuse_unknown(app);
-        list_isas();
-    });
 }
 
 } // namespace command
