@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pages that fault right before or behind the arguments that the suites of the kit leave unguarded: the statistics, the
-// arguments of one-line calls, and batches large enough for streaming stores and the fetching of rows to come.
+// Pages that fault right before or behind the arguments that the suites of the kit leave unguarded: the statistics, and
+// batches large enough for streaming stores and the fetching of rows to come. One-line calls: test_one_line_guards.cpp.
 #include "../formats.hpp"
 #include "../run.hpp"
 
 #include <doctest/doctest.h>
-
-#include <cstring>
 
 using namespace rownorm_test;
 
@@ -24,16 +22,6 @@ Case layer(const Mix &mix, std::int64_t rows, std::int64_t n) {
     c.eps = 1e-5;
     c.seed = static_cast<std::uint64_t>(n);
     return c;
-}
-
-/// A copy of bytes up against a page that faults.
-Memory guarded(const std::vector<std::byte> &bytes, Guard guard, bool read_only = true) {
-    Memory memory(bytes.size(), guard);
-    if (!bytes.empty())
-        std::memcpy(memory.data(), bytes.data(), bytes.size());
-    if (read_only)
-        memory.make_read_only();
-    return memory;
 }
 
 std::vector<std::byte> copy_of(const Memory &memory) { return {memory.data(), memory.data() + memory.size()}; }
@@ -99,22 +87,5 @@ TEST_SUITE("attack: guards") {
             for (const Guard guard : both)
                 check_large(c, guard);
         }
-    }
-
-    TEST_CASE("one-line calls") {
-        for (std::int64_t n = 1; n <= 130; ++n)
-            for (const Guard guard : both) {
-                if (!kept(static_cast<std::uint64_t>(n)))
-                    continue;
-                Case c = layer(all_of(ROWNORM_F32), 3, n);
-                c.gain = c.bias = c.residual = true;
-                const Inputs in = make_inputs(c);
-                const Memory x = guarded(in.x, guard), w = guarded(in.w, guard), b = guarded(in.b, guard);
-                const Memory y(in.x.size(), guard), sum = guarded(in.residual, guard, false);
-                const auto f32 = [](const Memory &m) { return reinterpret_cast<float *>(m.data()); };
-                CHECK(rownorm_layer_norm_f32(f32(y), f32(x), f32(w), f32(b), 3, n, 1e-5F) == ROWNORM_OK);
-                CHECK(rownorm_rms_norm_f32(f32(y), f32(x), f32(w), 3, n, 1e-5F) == ROWNORM_OK);
-                CHECK(rownorm_add_rms_norm_f32(f32(y), f32(sum), f32(x), f32(w), 3, n, 1e-5F) == ROWNORM_OK);
-            }
     }
 }

@@ -23,6 +23,8 @@ namespace {
 std::atomic<long> allocations{0};
 }
 
+#pragma GCC visibility push(default) // for all libraries of the process
+
 extern "C" void *malloc(std::size_t size) {
     ++allocations;
     return __libc_malloc(size);
@@ -44,6 +46,8 @@ extern "C" int posix_memalign(void **memory, std::size_t alignment, std::size_t 
     *memory = memalign(alignment, size);
     return *memory == nullptr ? 12 : 0; // ENOMEM
 }
+
+#pragma GCC visibility pop
 
 namespace {
 

@@ -32,15 +32,26 @@ inline int count_threads() {
     return count - 2; // . and ..
 }
 
-/// Sanitizers keep freed memory and shadows of it.
-constexpr bool memory_is_watched() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return false;
-#elif defined(__has_feature)
-    return !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
+#if defined(__has_feature) // asked for in #if only, which is all that GCC allows
+#define ROWNORM_SOAK_FEATURE(name) __has_feature(name)
 #else
-    return true;
+#define ROWNORM_SOAK_FEATURE(name) 0
 #endif
-}
+
+#if defined(__SANITIZE_THREAD__) || ROWNORM_SOAK_FEATURE(thread_sanitizer)
+constexpr bool has_thread_sanitizer = true;
+#else
+constexpr bool has_thread_sanitizer = false;
+#endif
+#if defined(__SANITIZE_ADDRESS__) || ROWNORM_SOAK_FEATURE(address_sanitizer)
+constexpr bool has_address_sanitizer = true;
+#else
+constexpr bool has_address_sanitizer = false;
+#endif
+
+/// Sanitizers keep freed memory and shadows of it.
+constexpr bool memory_is_watched() { return !has_address_sanitizer && !has_thread_sanitizer; }
+/// The thread sanitizer has a thread of its own.
+constexpr int threads_of_sanitizer() { return has_thread_sanitizer ? 1 : 0; }
 
 } // namespace soak
