@@ -19,8 +19,8 @@
 #if defined(__x86_64__)
 extern const SimdProbe rownorm_simd_probe_sse2, rownorm_simd_probe_avx2, rownorm_simd_probe_avx512,
     rownorm_simd_probe_avx512bf16;
-static const SimdProbe *const built[] = {&rownorm_simd_probe_sse2, &rownorm_simd_probe_avx2,
-                                         &rownorm_simd_probe_avx512, &rownorm_simd_probe_avx512bf16};
+static const SimdProbe *const built[] = {&rownorm_simd_probe_sse2, &rownorm_simd_probe_avx2, &rownorm_simd_probe_avx512,
+                                         &rownorm_simd_probe_avx512bf16};
 #else
 extern const SimdProbe rownorm_simd_probe_neon;
 static const SimdProbe *const built[] = {&rownorm_simd_probe_neon};
