@@ -229,7 +229,8 @@ typedef int (*rownorm_parallel_for_fn)(void *executor_context, size_t tasks, row
  * Runs the plan on the caller's executor, which is called at most twice, on the calling thread. No
  * task waits for another. A task that is run twice repeats its work only if it does not run in place;
  * the library runs each index once and ignores repeats. ROWNORM_EXECUTOR_FAILED if the executor
- * fails or returns before every task ran; the outputs are then unspecified. It must not throw.
+ * fails or returns before every task ran; the outputs are then unspecified. It must not throw: an exception
+ * that leaves it ends the process by std::terminate().
  */
 ROWNORM_API rownorm_status rownorm_execute_on(const rownorm_plan *plan, const rownorm_io *io,
                                               rownorm_parallel_for_fn parallel_for, void *executor_context);

@@ -11,6 +11,7 @@
 
 #include "../fp_state.hpp"
 
+#include <atomic>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
@@ -30,11 +31,17 @@ using attack::Batch;
 Batch *in_handler;
 volatile sig_atomic_t interrupts = 0, wrong_in_handler = 0;
 
+// A slow handler may still run on one thread when the next signal comes to another: they would share the batch.
+std::atomic_flag handler_is_busy;
+
 extern "C" void on_timer(int) {
+    if (handler_is_busy.test_and_set())
+        return;
     interrupts = interrupts + 1;
     // Starts no thread, takes no lock, allocates nothing: so it may be called here.
     if (!in_handler->run_part())
         wrong_in_handler = wrong_in_handler + 1;
+    handler_is_busy.clear();
 }
 
 bool signals(std::string &note) {
