@@ -114,6 +114,7 @@ struct F16 : HalfType<F16, false> {
     static ROWNORM_INLINE void store(uint16_t *p, Pair v) { store_f16(p, v.a, v.b); }
     static ROWNORM_INLINE Pair unpack(Half v) { return {f16_low(v), f16_high(v)}; }
     static ROWNORM_INLINE Half pack(Pair v) { return f16_pack(v.a, v.b); }
+    static ROWNORM_INLINE Pair round(Pair v) { return {f16_round(v.a), f16_round(v.b)}; }
     static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_f16_square(v, c); }
 };
 

@@ -90,7 +90,7 @@ ROWNORM_INLINE void for_pairs(int64_t n, F f) {
             f(k, i, int(n - i));
         return;
     }
-    for (; i + lanes_of<E> <= n; i += lanes_of<E>)
+    for (; i <= n - lanes_of<E>; i += lanes_of<E>)
         for_indices<pairs>([&](auto k) __attribute__((always_inline)) {
             f(k, i + k.value * E::width, E::width);
             return true;

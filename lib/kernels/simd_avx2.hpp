@@ -97,6 +97,8 @@ ROWNORM_INLINE Half f16_pack(VF low, VF high) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(l), h, 1);
 }
 
+ROWNORM_INLINE VF f16_round(VF v) { return _mm256_cvtph_ps(_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)); }
+
 ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(p), _mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
     _mm_storeu_si128(reinterpret_cast<__m128i *>(p + 8), _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT));

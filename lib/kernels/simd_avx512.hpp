@@ -83,6 +83,8 @@ ROWNORM_INLINE Half f16_pack(VF low, VF high) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(l), h, 1);
 }
 
+ROWNORM_INLINE VF f16_round(VF v) { return _mm512_cvtph_ps(_mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)); }
+
 ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), _mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(p + 16), _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT));

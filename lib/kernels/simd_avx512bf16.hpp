@@ -13,7 +13,7 @@ namespace {
 // The instruction takes subnormal numbers for 0, whatever MXCSR says.
 ROWNORM_INLINE bool has_subnormal(VF a, VF b) {
     constexpr int subnormal = 0x20;
-    return _mm512_kor(_mm512_fpclass_ps_mask(a, subnormal), _mm512_fpclass_ps_mask(b, subnormal));
+    return !_mm512_kortestz(_mm512_fpclass_ps_mask(a, subnormal), _mm512_fpclass_ps_mask(b, subnormal));
 }
 
 ROWNORM_INLINE Half convert(VF low, VF high) { return (__m512i)_mm512_cvtne2ps_pbh(high, low); }

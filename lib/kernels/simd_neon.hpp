@@ -75,6 +75,8 @@ ROWNORM_INLINE Half f16_pack(VF low, VF high) {
     return vcombine_u16(vreinterpret_u16_f16(vcvt_f16_f32(low)), vreinterpret_u16_f16(vcvt_f16_f32(high)));
 }
 
+ROWNORM_INLINE VF f16_round(VF v) { return vcvt_f32_f16(vcvt_f16_f32(v)); }
+
 ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) { store_half(p, f16_pack(low, high)); }
 
 ROWNORM_INLINE VU load_bf16(const uint16_t *p) { return vshll_n_u16(vld1_u16(p), 16); }

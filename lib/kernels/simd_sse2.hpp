@@ -185,6 +185,8 @@ ROWNORM_INLINE VF f16_low(Half v) { return f16_widen(_mm_unpacklo_epi16(v, _mm_s
 ROWNORM_INLINE VF f16_high(Half v) { return f16_widen(_mm_unpackhi_epi16(v, _mm_setzero_si128())); }
 ROWNORM_INLINE Half f16_pack(VF low, VF high) { return pack_upper(f16_narrow(low) << 16, f16_narrow(high) << 16); }
 
+ROWNORM_INLINE VF f16_round(VF v) { return f16_widen(f16_narrow(v)); }
+
 ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) { store_half(p, f16_pack(low, high)); }
 
 ROWNORM_INLINE VU load_bf16(const uint16_t *p) {

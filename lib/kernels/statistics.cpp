@@ -47,6 +47,8 @@ void sum_squares(Rows x, int64_t rows, int64_t n, double *sums) {
                         const auto v = load_up_to<E>(row + first + i, count);
                         lanes.a(k) = E::add_square(v.a, lanes.a(k));
                         lanes.b(k) = E::add_square(v.b, lanes.b(k));
+                        keep_in_register(lanes.a(k));
+                        keep_in_register(lanes.b(k));
                     });
                 sums[r] += double(lanes.close());
             });
