@@ -6,6 +6,8 @@
 #include "recomputed_row.hpp"
 #include "strategy.hpp"
 
+#include <type_traits>
+
 namespace rownorm {
 namespace {
 
@@ -83,30 +85,32 @@ void run_segment(const Plan &plan, Cursor &c, int64_t rows, const Strategy &stra
             run_recomputed_row(plan, c);
 }
 
-// How many of the rows it did: all or none if they are not such rows.
-int64_t run_if_plain(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) {
-    const int64_t rows = end - begin;
-    if (rows <= 0 || io.extent[0] != 1 || io.extent[1] != 1 || io.residual.data || io.mean || io.rstd)
-        return 0;
-    const auto from_begin = [begin](const auto &tensor) {
-        return at(Rows{tensor.data, tensor.stride_bytes[2]}, begin * tensor.stride_bytes[2]);
-    };
-    const PlainRows plain{from_begin(io.x),
-                          {nullptr, 0},
-                          at(MutableRows{io.y.data, io.y.stride_bytes[2]}, begin * io.y.stride_bytes[2]),
-                          from_begin(io.w),
-                          from_begin(io.b)};
-    return run_plain_rows(plan, plan.plain, nullptr, plain, rows);
+// Rows along one dimension, without statistics; a residual of the type of x, written back in place and all of it
+// summed.
+bool are_plain(const Plan &plan, const rownorm_io &io) {
+    if (io.extent[0] != 1 || io.extent[1] != 1 || io.mean || io.rstd)
+        return false;
+    return !io.residual.data ||
+           (plan.x == plan.residual && plan.k == plan.n && io.residual_out.data == io.residual.data &&
+            io.residual_out.stride_bytes[2] == io.residual.stride_bytes[2]);
 }
 
-} // namespace
+// How many of them it did; it stops at a tile of which the residual, if any, is the sum already.
+int64_t run_plain(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) {
+    const auto from_begin = [begin](auto *data, const int64_t *strides) {
+        if constexpr (std::is_const_v<std::remove_pointer_t<decltype(data)>>)
+            return at(Rows{data, strides[2]}, begin * strides[2]);
+        else
+            return at(MutableRows{data, strides[2]}, begin * strides[2]);
+    };
+    const PlainRows plain{from_begin(io.x.data, io.x.stride_bytes),
+                          from_begin(io.residual_out.data, io.residual_out.stride_bytes),
+                          from_begin(io.y.data, io.y.stride_bytes), from_begin(io.w.data, io.w.stride_bytes),
+                          from_begin(io.b.data, io.b.stride_bytes)};
+    return run_plain_rows(plan, plan.plain, plan.add, plain, end - begin);
+}
 
-void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begin, int64_t end) noexcept {
-    const Strategy strategy = choose_strategy(plan, io, rows);
-    if (!strategy.fetch_next)
-        begin += run_if_plain(plan, io, begin, end);
-    if (begin >= end)
-        return;
+void run_any(const Plan &plan, const rownorm_io &io, const Strategy &strategy, int64_t begin, int64_t end) {
     const DefaultFloatState state;
     const Segments segments(plan, io);
     Cursor c;
@@ -118,6 +122,34 @@ void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begi
     }
     if (strategy.stream)
         finish_streaming();
+}
+
+// The rows that the short way left, from the tile at which it stopped.
+[[gnu::noinline, gnu::cold]] void run_rest(const Plan &plan, const rownorm_io &io, const Strategy &strategy,
+                                           int64_t begin, int64_t end) {
+    if (io.residual.data) {
+        const int64_t tile = rows_per_tile(plan.n), tile_end = end - begin < tile ? end : begin + tile;
+        rownorm_io summed = io;
+        summed.x = io.residual;
+        summed.residual.data = nullptr;
+        summed.residual_out.data = nullptr;
+        run_any(plan, summed, strategy, begin, tile_end);
+        begin = tile_end;
+    }
+    run_any(plan, io, strategy, begin, end);
+}
+
+} // namespace
+
+void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begin, int64_t end) noexcept {
+    if (begin >= end)
+        return;
+    const Strategy strategy = choose_strategy(plan, io, rows);
+    if (strategy.fetch_next || !are_plain(plan, io))
+        return run_any(plan, io, strategy, begin, end);
+    begin += run_plain(plan, io, begin, end);
+    if (begin < end)
+        run_rest(plan, io, strategy, begin, end);
 }
 
 } // namespace rownorm
