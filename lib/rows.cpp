@@ -144,7 +144,7 @@ void run_any(const Plan &plan, const rownorm_io &io, const Strategy &strategy, i
 void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begin, int64_t end) noexcept {
     if (begin >= end)
         return;
-    const Strategy strategy = choose_strategy(plan, io, rows);
+    const Strategy strategy = choose_strategy(plan, io, rows, end - begin);
     if (strategy.fetch_next || !are_plain(plan, io))
         return run_any(plan, io, strategy, begin, end);
     begin += run_plain(plan, io, begin, end);

@@ -62,11 +62,13 @@ int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
     return __builtin_mul_overflow(plan.n * element, rows, &bytes) ? INT64_MAX : bytes;
 }
 
-Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
+Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t mine) noexcept {
     const int64_t bytes = traffic(plan, io, rows);
     if (bytes <= 2 * caches().l2)
         return {may_run_ahead(plan.x_bytes), false, false};
-    return {false, true, bytes >= caches().l3 / 2 && can_stream(plan, io)};
+    // Threads that share a batch also share the way to memory, and gain from the cache longer than one alone.
+    const int64_t streamed_from = mine < rows ? caches().l3 / 4 * 3 : caches().l3 / 2;
+    return {false, true, bytes >= streamed_from && can_stream(plan, io)};
 }
 
 } // namespace rownorm
