@@ -47,20 +47,27 @@ void progress::show(clock::time_point now) {
     const double seconds = std::chrono::duration<double>(now - begin_).count();
     const double rate = double(done_bytes_) / seconds;
     const double left = double(total_bytes_ - done_bytes_) / rate;
-    to_terminal(fmt::format("\r{} of {} ({:.0f} %), {}/s, {} left\x1b[K", bytes_text(done_bytes_),
-                            bytes_text(total_bytes_), 100.0 * double(done_bytes_) / double(total_bytes_),
-                            bytes_text(std::uint64_t(rate)), time_text(left)));
+    const std::string text = fmt::format("\r{} of {} ({:.0f} %), {}/s, {} left\x1b[K", bytes_text(done_bytes_),
+                                         bytes_text(total_bytes_), 100.0 * double(done_bytes_) / double(total_bytes_),
+                                         bytes_text(std::uint64_t(rate)), time_text(left));
     shown_ = now;
+    terminal_line line;
+    if (!line.is_free())
+        return;
+    to_terminal(text);
     visible_ = true;
-    line_is_unfinished(true);
+    line.is_unfinished(true);
 }
 
 void progress::clear() {
     if (!visible_)
         return;
-    to_terminal("\r\x1b[K");
     visible_ = false;
-    line_is_unfinished(false);
+    terminal_line line;
+    if (!line.is_free())
+        return;
+    to_terminal("\r\x1b[K");
+    line.is_unfinished(false);
 }
 
 } // namespace command

@@ -3,6 +3,7 @@
 
 #include "failure.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 namespace command {
@@ -27,13 +29,34 @@ struct slot {
 };
 
 std::array<slot, 4> slots;
-std::atomic<bool> unfinished_line{false};
+std::atomic<bool> unfinished_line{false}, line_taken{false}, is_ending{false};
 constexpr std::array ending{SIGINT, SIGTERM, SIGHUP};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void say(const char *text) {
-    if (::write(STDERR_FILENO, text, std::strlen(text)) < 0)
-        return; // nothing can be done about it here
+/// What a handler says, written at once, so that nothing comes between its words.
+class message {
+public:
+    void add(const char *text) {
+        const std::size_t bytes = std::min(std::strlen(text), text_.size() - bytes_);
+        std::memcpy(text_.data() + bytes_, text, bytes);
+        bytes_ += bytes;
+    }
+    void write() const {
+        if (::write(STDERR_FILENO, text_.data(), bytes_) < 0)
+            return; // nothing can be done about it here
+    }
+
+private:
+    std::array<char, 2 * most_path_bytes> text_;
+    std::size_t bytes_ = 0;
+};
+
+/// Another thread may be writing its line; it does not begin another one. A terminal that takes nothing is not waited
+/// for.
+void wait_for_line() {
+    is_ending = true;
+    for (int milliseconds = 0; line_taken.load() && milliseconds < 100; ++milliseconds)
+        ::poll(nullptr, 0, 1);
 }
 
 const char *signal_text(int signal) {
@@ -41,17 +64,20 @@ const char *signal_text(int signal) {
 }
 
 void on_signal(int signal) {
-    say(unfinished_line.load() ? "\nrownorm: " : "rownorm: ");
-    say(signal_text(signal));
+    wait_for_line();
+    message m;
+    m.add(unfinished_line.load() ? "\nrownorm: " : "rownorm: ");
+    m.add(signal_text(signal));
     for (slot &s : slots) {
         if (!s.armed.load())
             continue;
         ::unlink(s.path.data());
-        say("; ");
-        say(s.name.data());
-        say(" was left as it was");
+        m.add("; ");
+        m.add(s.name.data());
+        m.add(" was left as it was");
     }
-    say("\n");
+    m.add("\n");
+    m.write();
     // The default action, so that a shell sees what ended us. SA_RESETHAND has restored it.
     ::raise(signal);
 }
@@ -102,8 +128,6 @@ void keep_on_signal(int index) {
     slots[std::size_t(index)].taken = false;
 }
 
-void line_is_unfinished(bool unfinished) { unfinished_line = unfinished; }
-
 signals_held::signals_held() {
     sigset_t set;
     sigemptyset(&set);
@@ -113,5 +137,14 @@ signals_held::signals_held() {
 }
 
 signals_held::~signals_held() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+terminal_line::terminal_line() {
+    line_taken = true; // before is_ending is read: else a handler might see neither
+    is_free_ = !is_ending.load();
+}
+
+terminal_line::~terminal_line() { line_taken = false; }
+
+void terminal_line::is_unfinished(bool unfinished) { unfinished_line = unfinished; }
 
 } // namespace command

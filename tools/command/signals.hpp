@@ -17,9 +17,6 @@ int remove_on_signal(const std::string &path, const std::string &name);
 /// The file is gone or has its final name.
 void keep_on_signal(int slot);
 
-/// Whether something without a line end stands on the terminal, which a message on a signal must not follow.
-void line_is_unfinished(bool unfinished);
-
 /// Holds back the signals that end the command, for as long as it lives.
 class signals_held {
 public:
@@ -30,6 +27,25 @@ public:
 
 private:
     sigset_t before_;
+};
+
+/// The terminal's last line, for as long as it lives: a message on a signal, which another thread may take, waits for
+/// it.
+class terminal_line {
+public:
+    terminal_line();
+    ~terminal_line();
+    terminal_line(const terminal_line &) = delete;
+    terminal_line &operator=(const terminal_line &) = delete;
+
+    /// Whether it may be written: not once such a message has begun.
+    bool is_free() const { return is_free_; }
+    /// Whether what stands there has no line end, so that a message begins on a line of its own.
+    void is_unfinished(bool unfinished);
+
+private:
+    signals_held held_;
+    bool is_free_;
 };
 
 } // namespace command
