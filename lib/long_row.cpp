@@ -158,7 +158,7 @@ bool is_long_row(const Plan &plan, const rownorm_io &io) noexcept {
 
 void run_long_row(const Plan &plan, const rownorm_io &io, int64_t row, size_t threads) noexcept {
     const DefaultFloatState state;
-    Cursor c;
+    Cursor c{};
     Segments(plan, io).set(c, row);
     LongRow(plan, c, threads).run();
 }

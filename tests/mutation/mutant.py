@@ -101,6 +101,7 @@ class Mutant:
         words = [w.replace(f"{root}/lib", f"{self.folder}/lib").replace(f"{root}/include", f"{self.folder}/include")
                  for w in self.build.compile[output]]
         words[words.index("-o") + 1] = str(target)
+        words.append("-w")  # a mutation may leave a parameter without use, which must not be an error
         self._run(words, "does not compile")
         return target
 
