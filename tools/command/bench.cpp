@@ -79,7 +79,7 @@ ordered_json cell_json(const bench_cell &cell, const cell_result &r) {
             {"spread", r.spread}};
 }
 
-std::string json(const bench_result &result, double seconds) {
+std::string as_json(const bench_result &result, double seconds) {
     const bench_machine &m = result.machine;
     ordered_json j;
     j["version"] = version_number();
@@ -105,7 +105,7 @@ std::string json(const bench_result &result, double seconds) {
 void bench(const bench_options &options) {
     chosen_isa(); // fails where none is
     const bench_result result = measure(options.seconds);
-    print(options.json ? json(result, options.seconds) : text(result));
+    print(options.json ? as_json(result, options.seconds) : text(result));
 }
 
 } // namespace command

@@ -18,10 +18,10 @@ int precision(rownorm_type type) {
     return type == ROWNORM_F64 ? 53 : type == ROWNORM_F32 ? 24 : type == ROWNORM_F16 ? 11 : 8;
 }
 
-constexpr std::size_t chunk = 1024;
+constexpr std::size_t compared_at_once = 1024;
 
-/// The number's place among all of its type: neighbours differ by 1, and 0 and -0 by none.
-std::int64_t place(double value, rownorm_type type) {
+/// The number's ordinal among all of its type: neighbours differ by 1, and 0 and -0 by none.
+std::int64_t ordinal(double value, rownorm_type type) {
     const double magnitude = std::fabs(value);
     std::int64_t bits = 0;
     if (type == ROWNORM_F32) {
@@ -45,7 +45,7 @@ comparer::comparer(rownorm_type a, rownorm_type b, std::uint64_t allowed_ulp)
     : a_(a), b_(b), ulp_type_(precision(a) <= precision(b) ? a : b), allowed_ulp_(allowed_ulp) {}
 
 std::uint64_t comparer::ulp_between(double a, double b) const {
-    const std::int64_t at_a = place(a, ulp_type_), at_b = place(b, ulp_type_);
+    const std::int64_t at_a = ordinal(a, ulp_type_), at_b = ordinal(b, ulp_type_);
     return at_a > at_b ? std::uint64_t(at_a) - std::uint64_t(at_b) : std::uint64_t(at_b) - std::uint64_t(at_a);
 }
 
@@ -54,9 +54,9 @@ void comparer::add(std::span<const std::byte> a, std::span<const std::byte> b, s
     result_.elements += std::int64_t(count);
     if (a_ == b_ && std::memcmp(a.data(), b.data(), a.size()) == 0)
         return;
-    std::array<double, chunk> x, y;
-    for (std::size_t first = 0; first < count; first += chunk) {
-        const std::size_t some = std::min(chunk, count - first);
+    std::array<double, compared_at_once> x, y;
+    for (std::size_t first = 0; first < count; first += compared_at_once) {
+        const std::size_t some = std::min(compared_at_once, count - first);
         load_values(a.subspan(first * width_a, some * width_a), a_, x.data());
         load_values(b.subspan(first * width_b, some * width_b), b_, y.data());
         for (std::size_t i = 0; i < some; ++i)

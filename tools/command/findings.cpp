@@ -12,8 +12,6 @@ namespace command {
 
 namespace {
 
-constexpr std::int64_t chunk = 1024;
-
 /// The largest magnitude says whether there is a NaN, since those lie above infinity. No branches, so that
 /// compilers use vectors.
 template <class Bits>
@@ -90,9 +88,9 @@ void examiner::verify(verification &result, const row_block &before, const row_b
         // With a residual it is the written sum that was normalised.
         const row_view s = added ? row_of(after.residual, shape_.residual, r, n) : x;
         exact.measure([&](std::int64_t count, const take_chunk &take) {
-            std::array<double, chunk> values;
-            for (std::int64_t first = 0; first < count; first += chunk) {
-                const std::int64_t some = std::min(chunk, count - first);
+            std::array<double, chunk_elements> values;
+            for (std::int64_t first = 0; first < count; first += chunk_elements) {
+                const std::int64_t some = std::min(chunk_elements, count - first);
                 for (std::int64_t i = 0; i < some; ++i)
                     values[std::size_t(i)] = s[first + i];
                 take(std::span<const double>(values).first(std::size_t(some)));

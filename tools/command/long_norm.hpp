@@ -11,6 +11,9 @@
 namespace command {
 
 /// Takes the next elements of a row: 1,024, or fewer at the end.
+/// The library's unit of summation, in elements.
+constexpr std::int64_t chunk_elements = 1024;
+
 using take_chunk = std::function<void(std::span<const double>)>;
 /// Goes through the first `count` elements of a row.
 using pass_over_row = std::function<void(std::int64_t count, const take_chunk &)>;

@@ -11,11 +11,10 @@ namespace command {
 
 namespace {
 
-constexpr std::int64_t chunk = 1024; ///< the library's unit of summation
-
 /// Elements that are read at once: whole chunks. Buffers of all kinds take up to 48 bytes for each.
 std::int64_t part_of(std::size_t memory_bytes) {
-    return std::clamp<std::int64_t>(std::int64_t(memory_bytes / 48), chunk, 256 * chunk) / chunk * chunk;
+    return std::clamp<std::int64_t>(std::int64_t(memory_bytes / 48), chunk_elements, 256 * chunk_elements) /
+           chunk_elements * chunk_elements;
 }
 
 class long_job {
@@ -48,8 +47,8 @@ private:
     void pass(std::int64_t row, std::int64_t elements, const take_chunk &take) {
         for_parts(elements, [&](std::int64_t first, std::int64_t count) {
             load(row, first, count);
-            for (std::int64_t i = 0; i < count; i += chunk)
-                take(std::span(values_).subspan(std::size_t(i), std::size_t(std::min(chunk, count - i))));
+            for (std::int64_t i = 0; i < count; i += chunk_elements)
+                take(std::span(values_).subspan(std::size_t(i), std::size_t(std::min(chunk_elements, count - i))));
         });
     }
 

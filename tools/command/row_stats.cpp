@@ -13,7 +13,7 @@ namespace command {
 
 namespace {
 
-constexpr std::int64_t chunk = 1024;
+constexpr std::int64_t converted_at_once = 1024;
 constexpr std::int64_t part_bytes = std::int64_t(1) << 20;
 constexpr std::int64_t tile_bytes = std::int64_t(32) << 20;
 
@@ -111,9 +111,9 @@ private:
     template <class F>
     void for_each_chunk(std::span<const std::byte> part, F f) const {
         const std::size_t width = type_bytes(type_);
-        std::array<double, chunk> values;
-        for (std::size_t at = 0; at < part.size(); at += chunk * width) {
-            const std::size_t count = std::min<std::size_t>(chunk, (part.size() - at) / width);
+        std::array<double, converted_at_once> values;
+        for (std::size_t at = 0; at < part.size(); at += converted_at_once * width) {
+            const std::size_t count = std::min<std::size_t>(converted_at_once, (part.size() - at) / width);
             load_values(part.subspan(at, count * width), type_, values.data());
             f(std::int64_t(at / width), std::span<const double>(values).first(count));
         }
