@@ -19,6 +19,8 @@ enum class Guard {
     page_before ///< the first byte follows a page that faults
 };
 
+inline constexpr Guard both_ends[] = {Guard::page_after, Guard::page_before};
+
 class Memory {
 public:
     Memory(std::size_t bytes, Guard guard);
@@ -30,6 +32,8 @@ public:
 
     std::byte *data() const { return data_; }
     std::size_t size() const { return size_; }
+    /// A copy.
+    std::vector<std::byte> bytes() const { return {data_, data_ + size_}; }
     /// From now on a write faults (guarded memory only).
     void make_read_only();
 

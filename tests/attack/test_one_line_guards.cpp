@@ -14,8 +14,6 @@ using namespace rownorm_test;
 
 namespace {
 
-constexpr Guard both[] = {Guard::page_after, Guard::page_before};
-
 /// A copy of bytes up against a page that faults.
 Memory guarded(const std::vector<std::byte> &bytes, Guard guard) {
     Memory memory(bytes.size(), guard);
@@ -28,8 +26,6 @@ Memory read_only(const std::vector<std::byte> &bytes, Guard guard) {
     memory.make_read_only();
     return memory;
 }
-
-std::vector<std::byte> copy_of(const Memory &memory) { return {memory.data(), memory.data() + memory.size()}; }
 
 /// The calls for elements of T.
 template <class T>
@@ -78,7 +74,7 @@ void check_layer(const Calls<T> &call, Case c, const Inputs &in, Guard guard) {
     const Memory y(in.x.size(), guard);
     const auto of = [](const Memory &m) { return reinterpret_cast<T *>(m.data()); };
     CHECK(call.layer(of(y), of(x), of(w), of(b), c.rows, c.n, 0) == ROWNORM_OK);
-    CHECK(difference(call.type, run(c, in).y, copy_of(y), "y") == "");
+    CHECK(difference(call.type, run(c, in).y, y.bytes(), "y") == "");
 }
 
 template <class T>
@@ -89,11 +85,11 @@ void check_rms(const Calls<T> &call, Case c, const Inputs &in, Guard guard) {
     const auto of = [](const Memory &m) { return reinterpret_cast<T *>(m.data()); };
     CHECK(call.add_rms(of(y), of(residual), of(x), of(w), c.rows, c.n, 0) == ROWNORM_OK);
     const Outputs added = run(c, in);
-    CHECK(difference(call.type, added.y, copy_of(y), "y") == "");
-    CHECK(difference(call.type, added.residual_out, copy_of(residual), "residual") == "");
+    CHECK(difference(call.type, added.y, y.bytes(), "y") == "");
+    CHECK(difference(call.type, added.residual_out, residual.bytes(), "residual") == "");
     c.residual = false;
     CHECK(call.rms(of(y), of(x), of(w), c.rows, c.n, 0) == ROWNORM_OK);
-    CHECK(difference(call.type, run(c, in).y, copy_of(y), "y") == "");
+    CHECK(difference(call.type, run(c, in).y, y.bytes(), "y") == "");
 }
 
 template <class T>
@@ -102,7 +98,7 @@ void check(const Calls<T> &call, std::int64_t rows, std::int64_t n, Data data, s
     const Inputs in = make_all(c, tiny_row);
     CAPTURE(describe(c));
     CAPTURE(tiny_row);
-    for (const Guard guard : both) {
+    for (const Guard guard : both_ends) {
         check_layer(call, c, in, guard);
         check_rms(call, c, in, guard);
     }

@@ -35,66 +35,66 @@ std::string show(const literal &v) {
     return "?";
 }
 
-std::string read(std::string_view text) { return show(parse_literal(text)); }
+std::string shown(std::string_view text) { return show(parse_literal(text)); }
 
 } // namespace
 
 TEST_CASE("literals that Python reads") {
-    CHECK(read(" None ") == "None");
-    CHECK(read("True#x") == "True");
-    CHECK(read("\n\t False \n # end") == "False");
-    CHECK(read("(1)") == "1");
-    CHECK(read("((1,))") == "(1)");
-    CHECK(read("()") == "()");
-    CHECK(read("( )") == "()");
-    CHECK(read("[1, [2, (3,)], {}]") == "[1,[2,(3)],{}]");
-    CHECK(read("{'a': 1, 'b': (2, 3),}") == "{<a>:1,<b>:(2,3)}");
-    CHECK(read("{1: {2: [3]}}") == "{1:{2:[3]}}");
-    CHECK(read("(1,\\\n2)") == "(1,2)");
+    CHECK(shown(" None ") == "None");
+    CHECK(shown("True#x") == "True");
+    CHECK(shown("\n\t False \n # end") == "False");
+    CHECK(shown("(1)") == "1");
+    CHECK(shown("((1,))") == "(1)");
+    CHECK(shown("()") == "()");
+    CHECK(shown("( )") == "()");
+    CHECK(shown("[1, [2, (3,)], {}]") == "[1,[2,(3)],{}]");
+    CHECK(shown("{'a': 1, 'b': (2, 3),}") == "{<a>:1,<b>:(2,3)}");
+    CHECK(shown("{1: {2: [3]}}") == "{1:{2:[3]}}");
+    CHECK(shown("(1,\\\n2)") == "(1,2)");
 }
 
 TEST_CASE("integers") {
-    CHECK(read("0") == "0");
-    CHECK(read("00") == "0");
-    CHECK(read("-0") == "0");
-    CHECK(read("- 5") == "-5");
-    CHECK(read("--5") == "5");
-    CHECK(read("+7") == "7");
-    CHECK(read("12L") == "12");
-    CHECK(read("1_000") == "1000");
-    CHECK(read("0xFF") == "255");
-    CHECK(read("0X_f") == "15");
-    CHECK(read("0o17") == "15");
-    CHECK(read("0b101") == "5");
-    CHECK(read("18446744073709551615") == "18446744073709551615");
-    CHECK(read("18446744073709551616") == "large");
-    CHECK(read("-99999999999999999999999") == "large");
+    CHECK(shown("0") == "0");
+    CHECK(shown("00") == "0");
+    CHECK(shown("-0") == "0");
+    CHECK(shown("- 5") == "-5");
+    CHECK(shown("--5") == "5");
+    CHECK(shown("+7") == "7");
+    CHECK(shown("12L") == "12");
+    CHECK(shown("1_000") == "1000");
+    CHECK(shown("0xFF") == "255");
+    CHECK(shown("0X_f") == "15");
+    CHECK(shown("0o17") == "15");
+    CHECK(shown("0b101") == "5");
+    CHECK(shown("18446744073709551615") == "18446744073709551615");
+    CHECK(shown("18446744073709551616") == "large");
+    CHECK(shown("-99999999999999999999999") == "large");
     for (const char *text : {"01", "1l", "1__0", "1_", "1.0", "1e3", "1j", "0x", "0b2", "1 2", "+", "5LL", "1a", ".5"})
-        CHECK_THROWS_AS(read(text), format_error);
+        CHECK_THROWS_AS(shown(text), format_error);
 }
 
 TEST_CASE("strings") {
-    CHECK(read("'a\"b'") == "<a\"b>");
-    CHECK(read("\"it's\"") == "<it's>");
-    CHECK(read("'''a'b\nc'''") == "<a'b\nc>");
-    CHECK(read("'' 'a' \"b\"") == "<ab>");
-    CHECK(read("u'x' U\"y\"") == "<xy>");
-    CHECK(read(R"(r'\n\'')") == R"(<\n\'>)");
-    CHECK(read(R"('\\\'\"\n\t\a\q')") == "<\\'\"\n\t\a\\q>");
-    CHECK(read(R"('\x3cf4\74\u003c\U0000003c\0608')") == "<<f4<<<08>");
-    CHECK(read("'a\\\nb'") == "<ab>");
-    CHECK(read(R"('\u6e2c\xe9')") == "<\u6e2c\u00e9>");
+    CHECK(shown("'a\"b'") == "<a\"b>");
+    CHECK(shown("\"it's\"") == "<it's>");
+    CHECK(shown("'''a'b\nc'''") == "<a'b\nc>");
+    CHECK(shown("'' 'a' \"b\"") == "<ab>");
+    CHECK(shown("u'x' U\"y\"") == "<xy>");
+    CHECK(shown(R"(r'\n\'')") == R"(<\n\'>)");
+    CHECK(shown(R"('\\\'\"\n\t\a\q')") == "<\\'\"\n\t\a\\q>");
+    CHECK(shown(R"('\x3cf4\74\u003c\U0000003c\0608')") == "<<f4<<<08>");
+    CHECK(shown("'a\\\nb'") == "<ab>");
+    CHECK(shown(R"('\u6e2c\xe9')") == "<\u6e2c\u00e9>");
     for (const char *text : {"'", "'a", "\"a'", "'a\nb'", "'''a''", "b'a'", "f'a'", "ur'a'", R"('\x3')",
                              R"('\N{DIGIT ONE}')", R"('\U00110000')", "'a\\", "r'\\"})
-        CHECK_THROWS_AS(read(text), format_error);
+        CHECK_THROWS_AS(shown(text), format_error);
 }
 
 TEST_CASE("what is no literal, or more than one") {
     for (const char *text : {"",     " ",     "#",   ",",       ")",     "(",        "[1",  "{1}",  "{1:}",    "{:1}",
                              "{1:2", "{1 2}", "{,}", "(,)",     "(1,,)", "[1 2]",    "(1]", "1,",   "1 1",     "{} {}",
                              "nope", "Nonee", "a.b", "print()", "1+2",   "not True", "\\",  "()()", "{1:2,,}", "{1,2}"})
-        CHECK_THROWS_AS(read(text), format_error);
-    CHECK_THROWS_AS(read(std::string_view("1\0", 2)), format_error);
+        CHECK_THROWS_AS(shown(text), format_error);
+    CHECK_THROWS_AS(shown(std::string_view("1\0", 2)), format_error);
 }
 
 TEST_CASE("32 nested brackets and no more") {

@@ -12,7 +12,7 @@ using namespace command;
 
 namespace {
 
-array_info read(std::string_view file, std::optional<rownorm_type> named = std::nullopt) {
+array_info header_of(std::string_view file, std::optional<rownorm_type> named = std::nullopt) {
     return read_npy_header(
         [&](std::span<std::byte> into) {
             const std::size_t count = std::min(into.size(), file.size());
@@ -43,7 +43,7 @@ namespace {
 
 bool is_read(const std::string &file) {
     try {
-        const array_info info = read(file);
+        const array_info info = header_of(file);
         return info.data_begin == std::int64_t(file.size()) && info.elements == 6;
     } catch (const format_error &) {
         return false;
@@ -78,7 +78,7 @@ TEST_CASE("a header is written as numpy does, and read back the same") {
             info.shape.assign(axes, axes > 1 && extent > 1 ? 1 : extent);
             count_elements(info);
             const std::string header = write_npy_header(info);
-            const array_info back = read(header);
+            const array_info back = header_of(header);
             CHECK(header.size() % 64 == 0);
             CHECK(header[6] == 1);
             CHECK(header.back() == '\n');
