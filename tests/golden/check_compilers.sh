@@ -5,12 +5,11 @@
 # each, and asks each for the very same lines on every ISA of this machine.
 #
 #   check_compilers.sh WORK_FOLDER           builds under WORK_FOLDER; exits 1 if any build fails or differs
-#   check_compilers.sh WORK_FOLDER quick     only what the other checks are farthest from: the newest clang at -O3
 #   COMPILERS="g++ clang++" LEVELS="-O1 -O2 -O3" JOBS=2    which, and how many at once; without COMPILERS
 #                                            g++, clang++ and the newest clang++-N that is installed
 set -u
 
-work=${1:?usage: check_compilers.sh WORK_FOLDER [quick]}
+work=${1:?usage: check_compilers.sh WORK_FOLDER}
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 failures=0
@@ -45,15 +44,9 @@ check() { # COMPILER LEVEL
   echo "$1 $2: the golden hashes, after $(($(date +%s) - begin)) s"
 }
 
-newest=$(newest_clang)
-if [ "${2:-}" = quick ]; then
-  compilers=${newest:-clang++} levels=-O3
-else
-  compilers="g++ clang++ $newest" levels="-O1 -O2 -O3"
-fi
 checked=0
-for compiler in ${COMPILERS:-$compilers}; do
-  for level in ${LEVELS:-$levels}; do
+for compiler in ${COMPILERS:-g++ clang++ $(newest_clang)}; do
+  for level in ${LEVELS:--O1 -O2 -O3}; do
     checked=$((checked + 1))
     check "$compiler" "$level" || failures=$((failures + 1))
   done
