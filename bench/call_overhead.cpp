@@ -3,7 +3,9 @@
 // The cost of a call where the work is smallest: one row of 128 f32, hot in L1.
 #include "norm.hpp"
 
-#include "dispatch.hpp" // of lib/
+// Of lib/.
+#include "dispatch.hpp"
+#include "float_state.hpp"
 
 #include <array>
 #include <cmath>
@@ -63,6 +65,8 @@ void time_calls(benchmark::State &state, Call &&call) {
 }
 
 // The work itself, as any call has to have it done: both passes through the kernel table, and the root between.
+// `State` is made first, each time.
+template <class State>
 void kernels(benchmark::State &state) {
     using namespace rownorm;
     Row row;
@@ -74,6 +78,7 @@ void kernels(benchmark::State &state) {
     const SumKernel sum_squares = isa->kernels->statistics->sum_squares[kF32];
     const ApplyKernel apply = isa->kernels->apply[kF32]->apply[0][kGain][kF32][kF32];
     time_calls(state, [&] {
+        [[maybe_unused]] const State made;
         double sum = 0;
         sum_squares({row.x.data(), 0}, 1, n, &sum);
         const Scale scale = {0, 0, static_cast<double>(static_cast<float>(1.0 / std::sqrt(sum / n + eps)))};
@@ -89,6 +94,8 @@ void kernels(benchmark::State &state) {
         return ROWNORM_OK;
     });
 }
+
+struct Nothing {};
 
 void execute_part(benchmark::State &state) {
     const Planned planned;
@@ -108,7 +115,8 @@ void one_line(benchmark::State &state) {
 } // namespace
 
 void register_call_overhead() {
-    benchmark::RegisterBenchmark("call/kernels/rows:1/cols:128", kernels);
+    benchmark::RegisterBenchmark("call/kernels/rows:1/cols:128", kernels<Nothing>);
+    benchmark::RegisterBenchmark("call/kernels_in_default_state/rows:1/cols:128", kernels<rownorm::DefaultFloatState>);
     benchmark::RegisterBenchmark("call/execute_part/rows:1/cols:128", execute_part);
     benchmark::RegisterBenchmark("call/execute/rows:1/cols:128", execute);
     benchmark::RegisterBenchmark("call/one_line/rows:1/cols:128", one_line);

@@ -6,6 +6,8 @@
 // sizes in elements; none of them checks anything. They assume the default floating-point state.
 #pragma once
 
+#include "root.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -62,6 +64,12 @@ struct ApplyArguments {
 };
 using ApplyKernel = void (*)(const ApplyArguments &);
 
+// Both passes over one row of n elements: what became of it. The residual is written back, by the kernels that add one.
+// Only a row that the usual arithmetic holds is normalised; those that the other kernels serve better stay untouched.
+enum OneRow : uint32_t { kUntouched, kSummed, kNormalised };
+using OneRowKernel = OneRow (*)(const void *x, void *residual, void *y, const void *w, const void *b, int64_t n,
+                                double eps, Count elements);
+
 // One family a file: which kernels an object file of lib/kernels exports.
 struct StatisticsKernels {
     SumKernel sum[kTypes];
@@ -80,11 +88,16 @@ struct F64ApplyKernels { // [centred][affine]
     ApplyKernel apply[2][kAffines];
 };
 
+struct OneRowKernels { // by the type of all: RMSNorm with a gain, LayerNorm with a gain and a bias
+    OneRowKernel rms_norm[kHalfAndF32Types], add_rms_norm[kHalfAndF32Types], layer_norm[kHalfAndF32Types];
+};
+
 struct KernelTable {
     const StatisticsKernels *statistics;
     const ResidualKernels *residual;
     const ApplyKernels *apply[kHalfAndF32Types];
     const F64ApplyKernels *apply_f64;
+    const OneRowKernels *one_row;
 };
 
 } // namespace rownorm

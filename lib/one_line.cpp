@@ -123,9 +123,29 @@ rownorm_status run_small(const Call &call, const Pointers &p, int64_t rows) {
     return run_rest(call, from(p, done * row), rows - done);
 }
 
+OneRow run_one_row(const Call &call, const Pointers &p) {
+    const OneRowKernels &kernels = *default_isa()->kernels_for(call.type, call.n).one_row;
+    const DefaultFloatState state;
+    const OneRowKernel normalise = call.op == ROWNORM_LAYER_NORM ? kernels.layer_norm[call.type]
+                                   : p.residual                  ? kernels.add_rms_norm[call.type]
+                                                                 : kernels.rms_norm[call.type];
+    return normalise(p.x, p.residual, p.y, p.w, p.b, call.n, call.eps, Count(call.n));
+}
+
 rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
     const Call call{op, type, n, as_double(eps)};
-    return is_small(type, p, rows, n, eps) ? run_small(call, p, rows) : run_at_length(call, p, rows);
+    if (!is_small(type, p, rows, n, eps))
+        return run_at_length(call, p, rows);
+    if (rows != 1 || !p.w || bool(p.b) != (op == ROWNORM_LAYER_NORM))
+        return run_small(call, p, rows);
+    switch (run_one_row(call, p)) {
+    case kNormalised:
+        return ROWNORM_OK;
+    case kSummed:
+        return run_rest(call, p, rows);
+    default:
+        return run_small(call, p, rows);
+    }
 }
 
 } // namespace

@@ -96,6 +96,19 @@ rownorm_status partial_count(const rownorm_descriptor &d, int64_t &k) {
     return ROWNORM_OK;
 }
 
+void choose_one_row(Plan &plan) {
+    plan.one_row = plan.one_added_row = nullptr;
+    const bool centred = plan.op == ROWNORM_LAYER_NORM;
+    const bool one_type = plan.x != kF64 && plan.y == plan.x && plan.weight == plan.x;
+    if (plan.op == ROWNORM_L2_NORM || !one_type || plan.k != plan.n ||
+        affine_of(plan, true, centred) != (centred ? kGainBias : kGain))
+        return;
+    const OneRowKernels &kernels = *plan.isa->kernels_for(plan.x, plan.n).one_row;
+    plan.one_row = (centred ? kernels.layer_norm : kernels.rms_norm)[plan.x];
+    if (!centred && plan.residual == plan.x)
+        plan.one_added_row = kernels.add_rms_norm[plan.x];
+}
+
 void choose_kernels(Plan &plan) {
     const ResidualKernels &residual = *plan.isa->kernels_for(plan.residual, plan.n).residual;
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
@@ -110,6 +123,7 @@ void choose_kernels(Plan &plan) {
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
     plan.plain = kernels_of(*plan.isa, plan.n, centred, plan.x, plan.y, plan.weight);
     plan.added = kernels_of(*plan.isa, plan.n, centred, plan.residual, plan.y, plan.weight);
+    choose_one_row(plan);
 }
 
 void set_numbers(Plan &plan, double eps, double weight_offset) {

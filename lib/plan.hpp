@@ -8,18 +8,6 @@
 
 namespace rownorm {
 
-// A number of elements to divide by. Multiplying by the inverse of a power of two gives the same bits, sooner.
-struct Count {
-    double value, inverse; // the inverse is 0 unless it is exact
-
-    Count() = default;
-    explicit Count(int64_t n) : value(double(n)), inverse((n & (n - 1)) == 0 ? 1.0 / double(n) : 0.0) {}
-};
-template <class V> // a double, or a vector of them
-V operator/(V sum, const Count &count) {
-    return count.inverse != 0 ? sum * count.inverse : sum / count.value;
-}
-
 // What is computed of a row, in numbers as the arithmetic uses them.
 struct Formula {
     rownorm_op op;
@@ -64,7 +52,8 @@ struct rownorm_plan : rownorm::Formula {
     int64_t most_bytes;                     // that a row reads and writes, with a residual written back
     uint64_t misaligned;                    // bits that no address of the widest element type has
     rownorm::AddKernel add;
-    rownorm::RowKernels plain, added; // without and with a residual
+    rownorm::RowKernels plain, added;             // without and with a residual
+    rownorm::OneRowKernel one_row, one_added_row; // NULL where there is none; for a gain, and a bias for LayerNorm
 };
 
 namespace rownorm {

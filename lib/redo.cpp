@@ -135,7 +135,7 @@ Scale redo_scaled_variance(const Plan &plan, const RowData &row, double magnitud
     const auto d = [&](int64_t i) { return __builtin_ldexp(centred(i), -e_d); };
     const double sum = lane_sum<32>(plan.n, d);
     const double squares = lane_sum<32>(plan.n, [&](int64_t i) { return d(i) * d(i); });
-    const Root root = root_of_variance(plan, sum, squares, __builtin_ldexp(plan.eps, -2 * (e_x + e_d)));
+    const Root root = root_of_variance(sum, squares, plan.elements, __builtin_ldexp(plan.eps, -2 * (e_x + e_d)));
     const double delta = sum / n;
     for (int64_t i = 0; i < plan.n; i++)
         finish(plan, row, i, (d(i) - delta) * root.factor);
@@ -153,7 +153,7 @@ Scale redo_in_f64(const Plan &plan, const RowData &row) noexcept {
         const auto d = [&](int64_t i) { return x(i) - scale.mean; };
         const double sum = lane_sum<32>(plan.n, d);
         const double squares = lane_sum<64>(plan.n, [&](int64_t i) { return d(i) * d(i); });
-        scale.rstd = root_of_variance(plan, sum, squares, plan.eps).factor;
+        scale.rstd = root_of_variance(sum, squares, plan.elements, plan.eps).factor;
         scale.delta = sum / double(plan.n);
     } else {
         const double squares = lane_sum<64>(plan.k, [&](int64_t i) { return x(i) * x(i); });

@@ -95,19 +95,39 @@ bool are_plain(const Plan &plan, const rownorm_io &io) {
             io.residual_out.stride_bytes[2] == io.residual.stride_bytes[2]);
 }
 
-// How many of them it did; it stops at a tile of which the residual, if any, is the sum already.
-int64_t run_plain(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) {
+PlainRows plain_rows(const rownorm_io &io, int64_t begin) {
     const auto from_begin = [begin](auto *data, const int64_t *strides) {
         if constexpr (std::is_const_v<std::remove_pointer_t<decltype(data)>>)
             return at(Rows{data, strides[2]}, begin * strides[2]);
         else
             return at(MutableRows{data, strides[2]}, begin * strides[2]);
     };
-    const PlainRows plain{from_begin(io.x.data, io.x.stride_bytes),
-                          from_begin(io.residual_out.data, io.residual_out.stride_bytes),
-                          from_begin(io.y.data, io.y.stride_bytes), from_begin(io.w.data, io.w.stride_bytes),
-                          from_begin(io.b.data, io.b.stride_bytes)};
-    return run_plain_rows(plan, plan.plain, plan.add, plain, end - begin);
+    return {from_begin(io.x.data, io.x.stride_bytes), from_begin(io.residual_out.data, io.residual_out.stride_bytes),
+            from_begin(io.y.data, io.y.stride_bytes), from_begin(io.w.data, io.w.stride_bytes),
+            from_begin(io.b.data, io.b.stride_bytes)};
+}
+
+// How many of them it did; it stops at a tile of which the residual, if any, is the sum already.
+int64_t run_plain(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) {
+    return run_plain_rows(plan, plan.plain, plan.add, plain_rows(io, begin), end - begin);
+}
+
+// Rows from `begin` on, by a kernel for a single row if they have one. Stops at one that is not normalised, and says
+// what became of it.
+OneRow run_one_by_one(const Plan &plan, const rownorm_io &io, int64_t &begin, int64_t end) {
+    const OneRowKernel normalise = io.residual.data ? plan.one_added_row : plan.one_row;
+    const bool needs_bias = plan.op == ROWNORM_LAYER_NORM;
+    if (!normalise || !io.w.data || bool(io.b.data) != needs_bias)
+        return kUntouched;
+    const DefaultFloatState state;
+    for (; begin < end; begin++) {
+        const PlainRows at = plain_rows(io, begin);
+        const OneRow became =
+            normalise(at.x.data, at.residual.data, at.y.data, at.w.data, at.b.data, plan.n, plan.eps, plan.elements);
+        if (became != kNormalised)
+            return became;
+    }
+    return kNormalised;
 }
 
 void run_any(const Plan &plan, const rownorm_io &io, const Strategy &strategy, int64_t begin, int64_t end) {
@@ -147,7 +167,10 @@ void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begi
     const Strategy strategy = choose_strategy(plan, io, rows, end - begin);
     if (strategy.fetch_next || !are_plain(plan, io))
         return run_any(plan, io, strategy, begin, end);
-    begin += run_plain(plan, io, begin, end);
+    const bool one_by_one = end - begin == 1 || !strategy.ahead;
+    const OneRow last = one_by_one ? run_one_by_one(plan, io, begin, end) : kUntouched;
+    if (last == kUntouched)
+        begin += run_plain(plan, io, begin, end);
     if (begin < end)
         run_rest(plan, io, strategy, begin, end);
 }

@@ -33,10 +33,6 @@ struct Tile {
 // f32 arithmetic takes a statistic as an f32.
 inline double as_computed(const Formula &formula, double v) { return formula.is_f64 ? v : double(float(v)); }
 
-inline bool is_large_enough(const Formula &formula, double root_argument) {
-    return !(root_argument < (formula.is_f64 ? 0x1p-900 : 0x1p-100)); // else underflow may have cost digits
-}
-
 // Calls root(r, load) for the rows of a tile, two at a time as long as there are two, where `load` reads their sums;
 // and then close(r, root) for each row by itself.
 template <class F, class Close>
@@ -53,7 +49,7 @@ inline void for_roots(int64_t rows, F root, Close close) {
 
 inline bool close_row(const Formula &formula, const Root &root, int64_t r, Tile &t) {
     t.scale[r].rstd = as_computed(formula, root.factor);
-    return t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(formula, root.argument);
+    return t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(root.argument, formula.is_f64);
 }
 
 // Closes RMSNorm and L2Norm rows from t.sums. True if all rows fit.
@@ -61,7 +57,7 @@ inline bool close_squares(const Formula &formula, int64_t rows, Tile &t) {
     bool all_fit = true;
     if (formula.op == ROWNORM_RMS_NORM)
         for_roots(
-            rows, [&](int64_t r, auto load) { return root_of_mean(formula, load(t.sums + r), formula.eps); },
+            rows, [&](int64_t r, auto load) { return root_of_mean(load(t.sums + r), formula.elements, formula.eps); },
             [&](int64_t r, const Root &root) { all_fit &= close_row(formula, root, r, t); });
     else
         for (int64_t r = 0; r < rows; r++)
@@ -93,7 +89,7 @@ inline bool close_centred(const Formula &formula, int64_t rows, Tile &t) {
     for_roots(
         rows,
         [&](int64_t r, auto load) {
-            return root_of_variance(formula, load(t.sums + r), load(t.squares + r), formula.eps);
+            return root_of_variance(load(t.sums + r), load(t.squares + r), formula.elements, formula.eps);
         },
         [&](int64_t r, const Root &root) { all_fit &= close_centred_row(formula, root, r, t); });
     return all_fit;

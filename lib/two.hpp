@@ -14,10 +14,10 @@ namespace rownorm {
 using Two [[gnu::vector_size(16)]] = double;
 
 // One by one, as they were stored so: a load of both would wait until the two stores have left for the cache.
-inline Two two_of(const double *p) { return Two{p[0], p[1]}; }
+[[gnu::always_inline]] inline Two two_of(const double *p) { return Two{p[0], p[1]}; }
 
-inline double square_root(double v) { return __builtin_sqrt(v); }
-inline Two square_root(Two v) {
+[[gnu::always_inline]] inline double square_root(double v) { return __builtin_sqrt(v); }
+[[gnu::always_inline]] inline Two square_root(Two v) {
 #if defined(__x86_64__)
     return Two(_mm_sqrt_pd(__m128d(v)));
 #else

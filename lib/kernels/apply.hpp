@@ -29,6 +29,11 @@ struct ApplyRow {
     ROWNORM_INLINE explicit ApplyRow(const ApplyArguments &a)
         : x(row_of<X>(a.x, 0)), y(row_of<Y>(a.y, 0)), w(row_of<W>(a.w, 0)), b(row_of<W>(a.b, 0)), mean(scalar(0)),
           delta(scalar(0)), rstd(scalar(0)), offset(scalar(a.weight_offset)), round(a.round) {}
+    // For kGain and kGainBias.
+    ROWNORM_INLINE ApplyRow(const typename X::value *from, typename Y::value *to, const typename W::value *gain,
+                            const typename W::value *bias)
+        : x(from), y(to), w(gain), b(bias), mean(scalar(0)), delta(scalar(0)), rstd(scalar(0)), offset(scalar(-0.0)),
+          round(0) {}
 
     ROWNORM_INLINE void scale_by(const rownorm::Scale &scale) {
         mean = vec(scalar(scale.mean));
@@ -118,6 +123,18 @@ struct ApplyRow {
             run_pair(i);
     }
 
+    // A row that ends inside a pair ends with a whole pair over elements that `rest` does, too. It is made before
+    // anything is stored, so that y may be x.
+    template <class Rest>
+    ROWNORM_INLINE void around_end(int64_t n, bool ragged, Rest rest) const {
+        pair end;
+        if (ragged)
+            end = at(n - width, X::load(x + n - width));
+        rest();
+        if (ragged)
+            Y::store(y + n - width, end);
+    }
+
     // The pairs at both ends, over elements that the loop between them does, too, are made before anything is stored,
     // so that y may be x.
     ROWNORM_INLINE void run_misaligned(int64_t n) const {
@@ -171,21 +188,22 @@ template <class Row>
     }
 }
 
+// `places` has the bits of y's address and stride.
 template <class Row>
-constexpr bool worth_aligning(const ApplyArguments &a) {
-    constexpr uint64_t vector = sizeof(typename Row::vec);
-    const uint64_t places = reinterpret_cast<uintptr_t>(a.y.data) | uint64_t(a.y.stride);
-    return !kFewKernels && a.n >= 16 * Row::width && places % vector; // enough to pay for one more pair
+ROWNORM_INLINE bool worth_aligning(int64_t n, uint64_t places) {
+    return !kFewKernels && n >= 16 * Row::width &&
+           places % sizeof(typename Row::vec); // enough to pay for one more pair
 }
 
 template <class X, class Y, class W, bool centred, Affine affine>
 void apply(const ApplyArguments &a) {
     using Row = ApplyRow<X, Y, W, centred, affine>;
     const bool far = kFarRows && affine != rownorm::kGeneral && a.next_x;
-    const int64_t n = a.n, last = n - Row::width;
-    if (last < 0)
+    const int64_t n = a.n;
+    if (n < Row::width)
         return apply_short<Row>(a);
-    if (affine != rownorm::kGeneral && !far && worth_aligning<Row>(a))
+    if (affine != rownorm::kGeneral && !far &&
+        worth_aligning<Row>(n, reinterpret_cast<uintptr_t>(a.y.data) | uint64_t(a.y.stride)))
         return apply_misaligned<Row>(a);
     const bool ragged = n % Row::width;
     // Copies, as y might be where the arguments are, for all that the compiler knows.
@@ -194,17 +212,13 @@ void apply(const ApplyArguments &a) {
     Row row(a);
     for (int64_t ahead = 0; scale != end_of_rows; ahead += x_stride) {
         row.scale_by(*scale++);
-        // A row that ends inside a pair ends with a whole pair over elements that the loop does, too. It is made
-        // before anything is stored, so that y may be x.
-        typename X::pair end;
-        if (ragged)
-            end = row.at(last, X::load(row.x + last));
-        if (far)
-            row.run_far(n, a.next_x + ahead, a.next_residual ? a.next_residual + ahead : nullptr, a.stream);
-        else
-            row.run_near(0, n);
-        if (ragged)
-            Y::store(row.y + last, end);
+        row.around_end(
+            n, ragged, [&]() __attribute__((always_inline)) {
+                if (far)
+                    row.run_far(n, a.next_x + ahead, a.next_residual ? a.next_residual + ahead : nullptr, a.stream);
+                else
+                    row.run_near(0, n);
+            });
         row.advance(x_stride, y_stride, w_stride, b_stride);
     }
 }

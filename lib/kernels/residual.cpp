@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fused add: s = x + residual in f32, rounded to the residual's type, is written, and the sum that the
 // norm needs is taken of what was written, so that the bits are those of an add and a norm one after the other.
-#include "lanes.hpp"
+#include "sums.hpp"
 
 namespace {
 
@@ -10,30 +10,8 @@ using rownorm::Rows;
 
 template <class X, class R, bool square>
 void add(Rows x, Rows residual, MutableRows out, int64_t rows, int64_t n, double *sums) {
-    for (int64_t r = 0; r < rows; r++) {
-        const auto *x_row = row_of<X>(x, r);
-        const auto *residual_row = row_of<R>(residual, r);
-        auto *out_row = row_of<R>(out, r);
-        for_chunks(
-            n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
-                Lanes<R, lanes_of<R>> lanes;
-                for_pairs<R>(
-                    elements, [&](auto k, int64_t j, int count) __attribute__((always_inline)) {
-                        const int64_t i = first + j;
-                        const auto xv = load_up_to<X>(x_row + i, count);
-                        const auto rv = load_up_to<R>(residual_row + i, count);
-                        const typename R::pair sum{xv.a + rv.a, xv.b + rv.b};
-                        if (count == R::width)
-                            R::store(out_row + i, sum);
-                        else
-                            R::store_first(out_row + i, sum, count);
-                        const auto s = R::round(sum);
-                        lanes.a(k) = square ? R::add_square(s.a, lanes.a(k)) : lanes.a(k) + s.a;
-                        lanes.b(k) = square ? R::add_square(s.b, lanes.b(k)) : lanes.b(k) + s.b;
-                    });
-                sums[r] += double(lanes.close());
-            });
-    }
+    for (int64_t r = 0; r < rows; r++)
+        add_residual<X, R, square>(row_of<X>(x, r), row_of<R>(residual, r), row_of<R>(out, r), n, sums[r]);
 }
 
 template <bool square>

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both passes over one row, and the root between them, in one call: for a decoder, whose rows come one by one, and for
+// which calls and arguments would cost as much as a short row itself. One type for all.
+#include "apply.hpp"
+#include "sums.hpp"
+
+namespace {
+
+using rownorm::Affine;
+using rownorm::Count;
+using rownorm::is_finite_number;
+using rownorm::OneRow;
+using rownorm::Root;
+
+template <class E, bool centred, Affine affine>
+struct Pass2 {
+    using Row = ApplyRow<E, E, E, centred, affine>;
+    using value = typename E::value;
+
+    static ROWNORM_INLINE bool is_better_elsewhere(const void *y, int64_t n) {
+        return n < Row::width || worth_aligning<Row>(n, reinterpret_cast<uintptr_t>(y));
+    }
+
+    static ROWNORM_INLINE void run(const void *x, void *y, const void *w, const void *b, int64_t n,
+                                   const rownorm::Scale &scale) {
+        Row row(static_cast<const value *>(x), static_cast<value *>(y), static_cast<const value *>(w),
+                static_cast<const value *>(b));
+        row.scale_by(scale);
+        row.around_end(
+            n, n % Row::width, [&]() __attribute__((always_inline)) { row.run_near(0, n); });
+    }
+};
+
+ROWNORM_INLINE bool fits(double sum, const Root &root) {
+    return is_finite_number(sum) && rownorm::is_large_enough(root.argument, false);
+}
+
+template <class E, bool adds>
+OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const void *, int64_t n, double eps,
+                Count elements) {
+    using value = typename E::value;
+    using Write = Pass2<E, false, rownorm::kGain>;
+    if (Write::is_better_elsewhere(y, n))
+        return rownorm::kUntouched;
+    double sum = 0;
+    if constexpr (adds)
+        add_residual<E, E, true>(static_cast<const value *>(x), static_cast<value *>(residual),
+                                 static_cast<value *>(residual), n, sum);
+    else
+        add_squares<E>(static_cast<const value *>(x), n, sum);
+    const Root root = rownorm::root_of_mean(sum, elements, eps);
+    if (__builtin_expect(!fits(sum, root), 0))
+        return rownorm::kSummed;
+    Write::run(adds ? residual : x, y, w, nullptr, n, {0, 0, root.factor});
+    return rownorm::kNormalised;
+}
+
+template <class E>
+OneRow layer_norm(const void *x, void *, void *y, const void *w, const void *b, int64_t n, double eps, Count elements) {
+    using value = typename E::value;
+    using Write = Pass2<E, true, rownorm::kGainBias>;
+    if (Write::is_better_elsewhere(y, n))
+        return rownorm::kUntouched;
+    double first_sum = 0, sum = 0, squares = 0;
+    add_elements<E>(static_cast<const value *>(x), n, first_sum);
+    const double mean = double(float(first_sum / elements));
+    add_centred<E>(static_cast<const value *>(x), n, mean, sum, squares);
+    const Root root = rownorm::root_of_variance(sum, squares, elements, eps);
+    if (__builtin_expect(!fits(sum, root) || !is_finite_number(squares), 0)) // nor does `sum` if the first did not
+        return rownorm::kSummed;
+    Write::run(x, y, w, b, n, {mean, sum / elements, root.factor});
+    return rownorm::kNormalised;
+}
+
+} // namespace
+
+extern const rownorm::OneRowKernels ROWNORM_SYMBOL(one_row);
+const rownorm::OneRowKernels ROWNORM_SYMBOL(one_row) = {
+    {rms_norm<F32, false>, rms_norm<F16, false>, rms_norm<Bf16EvenOdd, false>},
+    {rms_norm<F32, true>, rms_norm<F16, true>, rms_norm<Bf16EvenOdd, true>},
+    {layer_norm<F32>, layer_norm<F16>, layer_norm<Bf16EvenOdd>},
+};

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A row by itself, and long rows one after the other, without statistics: ways of their own, which must give the bits
+// of the way that any batch can take.
+#include "run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace rownorm_test;
+
+namespace {
+
+/// The bits that the same rows have where statistics are asked for.
+Outputs the_usual_way(const Case &c, const Inputs &in) {
+    Outputs expected = run(c, in);
+    expected.mean.clear();
+    expected.rstd.clear();
+    return expected;
+}
+
+Setup without_statistics(const Case &c) {
+    Setup setup;
+    setup.statistics = false;
+    setup.residual_out_place = c.residual ? Place::over_residual : Place::own;
+    return setup;
+}
+
+void check_alone(const Case &c, const Inputs &in) {
+    Setup setup = without_statistics(c);
+    const Outputs expected = the_usual_way(c, in);
+    check_same_bits(c, in, setup, expected);
+    setup.y.offset = 1;
+    check_same_bits(c, in, setup, expected);
+}
+
+/// The rows of `ordinary`, but that row `odd` has the data of the other.
+Inputs with_row(const Inputs &ordinary, const Inputs &other, std::size_t rows, std::size_t odd) {
+    Inputs in = ordinary;
+    const auto replace = [&](std::vector<std::byte> &all, const std::vector<std::byte> &from) {
+        const auto row = static_cast<std::ptrdiff_t>(all.size() / rows), begin = row * static_cast<std::ptrdiff_t>(odd);
+        if (!all.empty())
+            std::copy(from.begin() + begin, from.begin() + begin + row, all.begin() + begin);
+    };
+    replace(in.x, other.x);
+    replace(in.residual, other.residual);
+    return in;
+}
+
+} // namespace
+
+TEST_SUITE("one row") {
+    TEST_CASE("gives the bits of the usual way, whatever is asked of it") {
+        std::uint64_t member = 0;
+        for (const Mix &mix : {all_of(ROWNORM_F32), all_of(ROWNORM_F16), all_of(ROWNORM_BF16), all_of(ROWNORM_F64),
+                               Mix{ROWNORM_BF16, ROWNORM_BF16, ROWNORM_BF16, ROWNORM_F32}})
+            for (int formula = 0; formula < formulas; ++formula)
+                for (int arguments = 0; arguments < 16; ++arguments)
+                    for (const std::int64_t n : {1, 15, 16, 33, 64, 75, 128, 600, 1040}) {
+                        Case c;
+                        c.mix = mix;
+                        c.n = n;
+                        set_formula(c, formula);
+                        c.gain = arguments & 1;
+                        c.bias = arguments & 2;
+                        c.residual = arguments & 4;
+                        c.weight_offset = arguments & 8 && member % 2 ? 1 : 0;
+                        c.round = arguments & 8 && member % 2 == 0 && mix.x != ROWNORM_F64 ? ROWNORM_ROUND_TO_BF16
+                                                                                           : ROWNORM_ROUND_ONCE;
+                        c.data = every_data[member % std::size(every_data)];
+                        c.seed = ++member;
+                        if (kept(member))
+                            check_alone(c, make_inputs(c));
+                    }
+    }
+
+    TEST_CASE("long rows, one of which the usual arithmetic does not hold") {
+        for (const Mix &mix : {all_of(ROWNORM_F32), all_of(ROWNORM_BF16)})
+            for (const int formula : {0, 2}) // RMSNorm and LayerNorm
+                for (const bool residual : {false, true})
+                    for (const Data data : {Data::huge, Data::tiny, Data::subnormal})
+                        for (const std::size_t odd : {0U, 1U, 2U}) {
+                            Case c;
+                            c.mix = mix;
+                            c.rows = 3;
+                            c.n = 5000;
+                            set_formula(c, formula);
+                            c.gain = true;
+                            c.bias = formula == 2;
+                            c.residual = residual;
+                            Case other = c;
+                            other.data = data;
+                            const Inputs in = with_row(make_inputs(c), make_inputs(other), 3, odd);
+                            check_same_bits(c, in, without_statistics(c), the_usual_way(c, in));
+                        }
+    }
+}
