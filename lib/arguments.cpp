@@ -169,8 +169,9 @@ private:
 }
 
 // The layout of nearly every call, accepted at a glance because tiny calls must be cheap: one dimension of rows,
-// no residual and no statistics, moderate sizes, and y that is x, or ends before the inputs begin, or after they
-// end. What it does not accept may be just as valid: the full check decides, and finds the words.
+// no residual or one that is written back in place, no statistics, moderate sizes, and y that is x, or ends before the
+// inputs begin, or after they end, and such a residual. What it does not accept may be just as valid: the full check
+// decides, and finds the words.
 class Glance {
 public:
     Glance(const Plan &plan, const rownorm_io &io) : plan_(plan), io_(io), steps_(uint64_t(io.extent[2]) - 1) {}
@@ -178,19 +179,25 @@ public:
     bool accepts() {
         if ((io_.extent[0] ^ 1) | (io_.extent[1] ^ 1) || steps_ >= kSmall || uint64_t(plan_.n) >= kSmall)
             return false;
-        if (!io_.x.data || !io_.y.data || io_.residual.data || io_.residual_out.data || io_.mean || io_.rstd)
+        if (!io_.x.data || !io_.y.data || io_.mean || io_.rstd || io_.residual.data != io_.residual_out.data)
             return false;
         const Span y = span(io_.y.data, io_.y.stride_bytes[2], plan_.y_bytes);
         const Span x = span(io_.x.data, io_.x.stride_bytes[2], plan_.x_bytes);
+        const Span w = span(io_.w.data, io_.w.stride_bytes[2], plan_.weight_bytes);
+        const Span b = span(io_.b.data, io_.b.stride_bytes[2], plan_.weight_bytes);
         bool apart = disjoint(y, x) || (y.begin == x.begin && y.end == x.end && plan_.y == plan_.x);
-        if (io_.w.data)
-            apart &= disjoint(y, span(io_.w.data, io_.w.stride_bytes[2], plan_.weight_bytes));
-        if (io_.b.data)
-            apart &= disjoint(y, span(io_.b.data, io_.b.stride_bytes[2], plan_.weight_bytes));
-        const bool y_overlaps_itself = steps_ && io_.y.stride_bytes[2] < plan_.y_bytes;
+        apart &= disjoint(y, w) & disjoint(y, b);
+        bool overlaps_itself = steps_ && io_.y.stride_bytes[2] < plan_.y_bytes;
+        if (io_.residual.data) {
+            const int64_t stride = io_.residual.stride_bytes[2], row = plan_.n * bytes_of(plan_.residual);
+            const Span r = span(io_.residual.data, stride, row);
+            apart &= disjoint(r, y) & disjoint(r, x) & disjoint(r, w) & disjoint(r, b);
+            apart &= stride == io_.residual_out.stride_bytes[2];
+            overlaps_itself |= steps_ && stride < row;
+        }
         // Of the widest type's alignment; no stride negative, or too large to multiply without a thought.
         const bool even = !((addresses_ | strides_) & plan_.misaligned) && !(strides_ >> 32 | addresses_ >> 62);
-        return apart && even && !y_overlaps_itself;
+        return apart && even && !overlaps_itself;
     }
 
 private:
@@ -201,6 +208,8 @@ private:
 
     Span span(const void *data, int64_t stride_bytes, int64_t row_bytes) {
         const auto begin = reinterpret_cast<uintptr_t>(data);
+        if (!begin)
+            return {0, 0};
         const auto stride = uint64_t(stride_bytes);
         addresses_ |= begin;
         strides_ |= stride;

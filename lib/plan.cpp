@@ -119,7 +119,8 @@ void choose_kernels(Plan &plan) {
     plan.x_bytes = plan.n * bytes_of(plan.x);
     plan.y_bytes = plan.n * bytes_of(plan.y);
     plan.weight_bytes = plan.n * bytes_of(plan.weight);
-    plan.misaligned = uint64_t((bytes_of(plan.x) - 1) | (bytes_of(plan.y) - 1) | (bytes_of(plan.weight) - 1));
+    plan.misaligned = uint64_t(bytes_of(plan.x) - 1) | uint64_t(bytes_of(plan.residual) - 1) |
+                      uint64_t(bytes_of(plan.y) - 1) | uint64_t(bytes_of(plan.weight) - 1);
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
     plan.plain = kernels_of(*plan.isa, plan.n, centred, plan.x, plan.y, plan.weight);
     plan.added = kernels_of(*plan.isa, plan.n, centred, plan.residual, plan.y, plan.weight);

@@ -35,13 +35,15 @@ public:
             *type = types[random_.below(2) == 0 ? 0 : random_.below(3)];
         c_.residual = random_.below(2) == 0;
         c_.gain = random_.below(2) == 0;
-        c_.bias = random_.below(4) == 0;
+        c_.bias = random_.below(2) == 0;
         layout_[0] = argument(c_.mix.x, false, true);
         layout_[1] = argument(c_.mix.y, true, false);
         if (c_.residual)
             layout_[2] = argument(c_.mix.residual, false, true);
         if (c_.residual && random_.below(2) == 0)
             layout_[3] = argument(c_.mix.residual, true, false);
+        if (layout_[3] && random_.below(2) == 0)
+            put_over_residual();
         if (c_.gain)
             layout_[4] = argument(c_.mix.weight, false, false);
         if (c_.bias)
@@ -53,6 +55,14 @@ public:
     const Extent &extent() const { return extent_; }
 
 private:
+    /// As most calls have it: the sum is written back; now and then by strides of its own.
+    void put_over_residual() {
+        layout_[3]->base = layout_[2]->base;
+        layout_[3]->stride = layout_[2]->stride;
+        if (random_.below(4) == 0)
+            layout_[3]->stride[random_.below(3)] += static_cast<std::int64_t>(size_of(c_.mix.residual));
+    }
+
     /// Near the others, or in a part of the block of its own; strides that nest, and others.
     Argument argument(rownorm_type type, bool output, bool may_be_alias) {
         Argument a;
