@@ -186,12 +186,12 @@ public:
         const Span w = span(io_.w.data, io_.w.stride_bytes[2], plan_.weight_bytes);
         const Span b = span(io_.b.data, io_.b.stride_bytes[2], plan_.weight_bytes);
         bool apart = disjoint(y, x) || (y.begin == x.begin && y.end == x.end && plan_.y == plan_.x);
-        apart &= disjoint(y, w) & disjoint(y, b);
+        apart = apart && disjoint(y, w) && disjoint(y, b);
         bool overlaps_itself = steps_ && io_.y.stride_bytes[2] < plan_.y_bytes;
         if (io_.residual.data) {
             const int64_t stride = io_.residual.stride_bytes[2], row = plan_.n * bytes_of(plan_.residual);
             const Span r = span(io_.residual.data, stride, row);
-            apart &= disjoint(r, y) & disjoint(r, x) & disjoint(r, w) & disjoint(r, b);
+            apart = apart && disjoint(r, y) && disjoint(r, x) && disjoint(r, w) && disjoint(r, b);
             apart &= stride == io_.residual_out.stride_bytes[2];
             overlaps_itself |= steps_ && stride < row;
         }

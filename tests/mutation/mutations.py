@@ -124,7 +124,7 @@ LAYOUT = [
     one("plain calls: y may begin at the last element of x", "arguments.cpp",
         "return (a.end <= b.begin) | (b.end <= a.begin);", "return (a.end - 4 <= b.begin) | (b.end - 4 <= a.begin);",
         "suite: ABI: *", quick=True),
-    one("plain calls: a residual that is written back may overlap the bias", "arguments.cpp", " & disjoint(r, b)", "",
+    one("plain calls: a residual that is written back may overlap the bias", "arguments.cpp", " && disjoint(r, b)", "",
         "suite: ABI: *"),
     one("one-line calls: the gain may overlap y", "one_line.cpp", " || !apart_or_none(y, all, w, row)", "",
         "suite: one-line calls", "suite: ABI: *"),
