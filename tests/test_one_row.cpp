@@ -2,6 +2,7 @@
 //
 // A row by itself, and long rows one after the other, without statistics: ways of their own, which must give the bits
 // of the way that any batch can take.
+#include "fp_state.hpp"
 #include "run.hpp"
 
 #include <doctest/doctest.h>
@@ -94,5 +95,38 @@ TEST_SUITE("one row") {
                             const Inputs in = with_row(make_inputs(c), make_inputs(other), 3, odd);
                             check_same_bits(c, in, without_statistics(c), the_usual_way(c, in));
                         }
+    }
+
+    TEST_CASE("in any floating-point state, which is as it was afterwards") {
+        constexpr std::size_t n = 75;
+        std::vector<float> x(n), w(n), y(n), expected(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            x[i] = static_cast<float>(i) / 7 - 4;
+            w[i] = i % 5 == 0 ? 1e-40F : 1 / static_cast<float>(i + 3);
+        }
+        rownorm_descriptor d = {};
+        d.struct_size = sizeof d;
+        d.op = ROWNORM_RMS_NORM;
+        d.x_type = ROWNORM_F32;
+        d.n = static_cast<std::int64_t>(n);
+        d.eps = 1e-5;
+        const Plan plan(d);
+        rownorm_io io = rownorm_dense_io(&d, 1);
+        io.x.data = x.data();
+        io.w.data = w.data();
+        io.y.data = expected.data();
+        CHECK(rownorm_execute(plan, &io) == ROWNORM_OK);
+        io.y.data = y.data();
+        const auto check = [&](const FpState &state, auto call) {
+            std::uint64_t taken = 0;
+            std::fill(y.begin(), y.end(), 0.0F);
+            CHECK(in_fp_state(state.bits, taken, call) == taken);
+            INFO(state.name);
+            CHECK(y == expected);
+        };
+        for (const FpState &state : fp_states) {
+            check(state, [&] { rownorm_execute(plan, &io); });
+            check(state, [&] { rownorm_rms_norm_f32(y.data(), x.data(), w.data(), 1, d.n, 1e-5F); });
+        }
     }
 }
