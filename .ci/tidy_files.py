@@ -3,8 +3,7 @@
 
     python3 .ci/tidy_files.py COMPILE_COMMANDS FOLDER
 
-clang-tidy goes through a file once per entry of the database, so kernels would be read once per ISA. They come first,
-as they take longest.
+clang-tidy goes through a file once per entry of the database, so kernels would be read once per ISA.
 """
 import json
 import pathlib
@@ -20,8 +19,7 @@ def main(database, folder):
     target = pathlib.Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     (target / "compile_commands.json").write_text(json.dumps(list(first.values())))
-    ordered = sorted(first, key=lambda file: ("/lib/kernels/" in file, file), reverse=True)
-    (target / "files").write_text("".join(f"{file}\n" for file in ordered))
+    (target / "files").write_text("".join(f"{file}\n" for file in sorted(first)))
     print(f"clang-tidy: {len(first)} files")
 
 
