@@ -35,9 +35,9 @@ void redo(const Plan &plan, Cursor &c, const void *s, const Scale &usual, double
     for (int64_t r = 0; r < rows; r++) {
         if (t.fits[r]) {
             apply(c, s, t.scale[r]);
-            put_statistics(plan, c, 0, t.mean[r], t.scale[r].rstd);
+            put_statistics(plan, c, 0, mean_of(plan, t, r), t.scale[r].rstd);
         } else {
-            redo(plan, c, s.data, t.scale[r], t.mean[r]);
+            redo(plan, c, s.data, t.scale[r], mean_of(plan, t, r));
         }
         c.advance(plan, 1);
         s = at(s, s.stride);

@@ -20,7 +20,7 @@ inline void finish_rows(const Plan &plan, Cursor &c, Rows s, int64_t rows, const
     c.apply(c.to);
     if (c.mean || c.rstd)
         for (int64_t r = 0; r < rows; r++)
-            put_statistics(plan, c, r, t.mean[r], t.scale[r].rstd);
+            put_statistics(plan, c, r, mean_of(plan, t, r), t.scale[r].rstd);
 }
 
 } // namespace rownorm

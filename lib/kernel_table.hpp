@@ -68,7 +68,23 @@ using ApplyKernel = void (*)(const ApplyArguments &);
 // Only a row that the usual arithmetic holds is normalised; those that the other kernels serve better stay untouched.
 enum OneRow : uint32_t { kUntouched, kSummed, kNormalised };
 using OneRowKernel = OneRow (*)(const void *x, void *residual, void *y, const void *w, const void *b, int64_t n,
-                                double eps, Count elements);
+                                double eps);
+
+// The rows of one type along one dimension, and what they are normalised with.
+struct RowSet {
+    Rows x;
+    MutableRows residual; // which is added to x and written back; data is NULL for none
+    MutableRows y;
+    Rows w, b;
+};
+
+// Both passes over rows of n elements, at most a chunk, several at a time; y may be x. It stops before the rows of
+// which the usual arithmetic does not hold one, and leaves those that the other kernels serve better.
+struct RowsDone {
+    int64_t normalised;
+    int64_t summed; // after those: rows whose residual is the sum already
+};
+using ShortRowsKernel = RowsDone (*)(const RowSet &at, int64_t rows, int64_t n, double eps);
 
 // One family a file: which kernels an object file of lib/kernels exports.
 struct StatisticsKernels {
@@ -92,12 +108,17 @@ struct OneRowKernels { // by the type of all: RMSNorm with a gain, LayerNorm wit
     OneRowKernel rms_norm[kHalfAndF32Types], add_rms_norm[kHalfAndF32Types], layer_norm[kHalfAndF32Types];
 };
 
+struct ShortRowsKernels { // as OneRowKernels
+    ShortRowsKernel rms_norm[kHalfAndF32Types], add_rms_norm[kHalfAndF32Types], layer_norm[kHalfAndF32Types];
+};
+
 struct KernelTable {
     const StatisticsKernels *statistics;
     const ResidualKernels *residual;
     const ApplyKernels *apply[kHalfAndF32Types];
     const F64ApplyKernels *apply_f64;
     const OneRowKernels *one_row;
+    const ShortRowsKernels *short_rows;
 };
 
 } // namespace rownorm

@@ -41,7 +41,7 @@ public:
             return finish_one_by_one(plan_, c_, s_, 1, t);
         scale_ = &t.scale[0];
         in_pieces(&LongRow::apply, 0, chunks_of(plan_.n));
-        put_statistics(plan_, c_, 0, t.mean[0], t.scale[0].rstd);
+        put_statistics(plan_, c_, 0, mean_of(plan_, t, 0), t.scale[0].rstd);
     }
 
 private:

@@ -2,6 +2,7 @@
 // The one-line calls: small ones the short way, others by a plan and an io on the stack.
 #include "arguments.hpp"
 #include "execute.hpp"
+#include "float_state.hpp"
 #include "plain_rows.hpp"
 #include "status.hpp"
 
@@ -23,14 +24,18 @@ struct Call {
     double eps;
 };
 
-uint64_t address(const void *p) { return reinterpret_cast<uintptr_t>(p); }
-bool apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) { return a + a_bytes <= b || b + b_bytes <= a; }
-bool apart_or_none(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+#define ROWNORM_AT_ONCE [[gnu::always_inline]] inline // so that the op and the type are constants
+
+inline uint64_t address(const void *p) { return reinterpret_cast<uintptr_t>(p); }
+inline bool apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+    return a + a_bytes <= b || b + b_bytes <= a;
+}
+inline bool apart_or_none(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
     return !b || apart(a, a_bytes, b, b_bytes);
 }
 
 // What check_io() accepts of dense rows, seen in a few instructions. The residual is written back.
-bool is_plain(const Pointers &p, uint64_t all, uint64_t row, uint64_t element_bytes) {
+ROWNORM_AT_ONCE bool is_plain(const Pointers &p, uint64_t all, uint64_t row, uint64_t element_bytes) {
     const uint64_t x = address(p.x), y = address(p.y), w = address(p.w), b = address(p.b), r = address(p.residual);
     const uint64_t bits = x | y | w | b | r;
     if (!x || !y || bits & (element_bytes - 1) || bits >> 62)
@@ -40,6 +45,8 @@ bool is_plain(const Pointers &p, uint64_t all, uint64_t row, uint64_t element_by
     return !r || ((r == x || apart(r, all, x, all)) && apart(r, all, y, all) && apart_or_none(r, all, w, row) &&
                   apart_or_none(r, all, b, row));
 }
+
+constexpr uint64_t kMostElements = uint64_t(1) << 26; // of a row, for the short ways
 
 // Any call, by a plan and an io; finds the words for what is wrong.
 [[gnu::noinline]] rownorm_status run_at_length(const Call &call, const Pointers &p, int64_t rows) {
@@ -80,8 +87,8 @@ double as_double(float v) {
 
 // So few rows that they stay on this thread and in the caches, and nothing to object to.
 bool is_small(Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
-    constexpr uint64_t most_elements = uint64_t(1) << 26, most_bytes = 32 << 10;
-    if (!default_isa() || uint64_t(n) - 1 >= most_elements || uint64_t(rows) - 1 >= most_bytes ||
+    constexpr uint64_t most_bytes = 32 << 10;
+    if (!default_isa() || uint64_t(n) - 1 >= kMostElements || uint64_t(rows) - 1 >= most_bytes ||
         __builtin_bit_cast(uint32_t, eps) >= 0x7f800000)
         return false;
     const auto element = uint64_t(bytes_of(type)), row = uint64_t(n) * element, all = row * uint64_t(rows);
@@ -97,72 +104,88 @@ Pointers from(const Pointers &p, int64_t bytes) {
     return {step(p.y), step(p.x), p.w, p.b, step(p.residual)};
 }
 
-// What the short way leaves: the tile at which it stopped, and the rows after it.
-[[gnu::noinline, gnu::cold]] rownorm_status run_rest(const Call &call, const Pointers &p, int64_t rows) {
-    const int64_t most = rows_per_tile(call.n), tile = rows < most ? rows : most;
-    const Pointers summed{p.y, p.residual ? p.residual : p.x, p.w, p.b, nullptr};
-    const rownorm_status status = run_at_length(call, summed, tile);
-    if (status || rows == tile)
-        return status;
-    return run_at_length(call, from(p, tile * call.n * bytes_of(call.type)), rows - tile);
+// What the short way leaves: of the first `summed` rows the residual is the sum already.
+[[gnu::noinline, gnu::cold]] rownorm_status run_rest(const Call &call, const Pointers &p, int64_t rows,
+                                                     int64_t summed) {
+    if (summed) {
+        const Pointers sums{p.y, p.residual, p.w, p.b, nullptr};
+        if (const rownorm_status status = run_at_length(call, sums, summed))
+            return status;
+    }
+    return run_at_length(call, from(p, summed * call.n * bytes_of(call.type)), rows - summed);
 }
 
 rownorm_status run_small(const Call &call, const Pointers &p, int64_t rows) {
+    const DefaultFloatState state;
     const Isa &isa = *default_isa();
+    const bool centred = call.op == ROWNORM_LAYER_NORM;
     const Formula formula{call.op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, call.n, call.n, call.eps,
-                          -0.0,    Count(call.n)};
-    const RowKernels kernels =
-        f32_kernels_of(isa, call.n, call.op == ROWNORM_LAYER_NORM, call.type, call.type, call.type);
+                          -0.0,    counted(call.n)};
+    const RowKernels kernels = f32_kernels_of(isa, call.n, centred, call.type, call.type, call.type);
     const AddKernel add =
         isa.kernels_for(call.type, call.n).residual->add_sum_squares[call.type][call.type]; // only RMSNorm adds
+    const WholeRowKernels whole = p.w && bool(p.b) == centred
+                                      ? whole_row_kernels_of(isa, call.n, centred, p.residual, call.type)
+                                      : WholeRowKernels{};
     const int64_t row = call.n * bytes_of(call.type);
-    const PlainRows at{{p.x, row}, {p.residual, row}, {p.y, row}, {p.w, 0}, {p.b, 0}};
-    const int64_t done = run_plain_rows(formula, kernels, add, at, rows);
-    if (done == rows)
+    const RowSet at{{p.x, row}, {p.residual, row}, {p.y, row}, {p.w, 0}, {p.b, 0}};
+    const RowsDone done = run_plain_rows(formula, kernels, add, whole, at, rows);
+    if (done.normalised == rows)
         return ROWNORM_OK;
-    return run_rest(call, from(p, done * row), rows - done);
+    return run_rest(call, from(p, done.normalised * row), rows - done.normalised, done.summed);
 }
 
-OneRow run_one_row(const Call &call, const Pointers &p) {
-    const OneRowKernels &kernels = *default_isa()->kernels_for(call.type, call.n).one_row;
-    const DefaultFloatState state;
-    const OneRowKernel normalise = call.op == ROWNORM_LAYER_NORM ? kernels.layer_norm[call.type]
-                                   : p.residual                  ? kernels.add_rms_norm[call.type]
-                                                                 : kernels.rms_norm[call.type];
-    return normalise(p.x, p.residual, p.y, p.w, p.b, call.n, call.eps, Count(call.n));
-}
-
-rownorm_status run(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
+[[gnu::noinline]] rownorm_status run_any(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n,
+                                         float eps) {
     const Call call{op, type, n, as_double(eps)};
-    if (!is_small(type, p, rows, n, eps))
-        return run_at_length(call, p, rows);
-    if (rows != 1 || !p.w || bool(p.b) != (op == ROWNORM_LAYER_NORM))
-        return run_small(call, p, rows);
-    switch (run_one_row(call, p)) {
-    case kNormalised:
+    return is_small(type, p, rows, n, eps) ? run_small(call, p, rows) : run_at_length(call, p, rows);
+}
+
+// One row with all that its kernel needs; eps may be 0 or normal. Others stay untouched.
+template <rownorm_op op, Type type, bool adds>
+ROWNORM_AT_ONCE OneRow run_one_row(const Pointers &p, int64_t n, float eps) {
+    constexpr bool centred = op == ROWNORM_LAYER_NORM;
+    const auto eps_bits = __builtin_bit_cast(uint32_t, eps);
+    const bool eps_is_plain = !eps_bits || eps_bits - 0x00800000 < 0x7f000000;
+    constexpr auto element = uint64_t(bytes_of(type));
+    const uint64_t row = uint64_t(n) * element;
+    const Isa *const isa = default_isa();
+    if (uint64_t(n) - 1 >= kMostElements || !eps_is_plain || !p.w || (centred && !p.b) || !isa ||
+        !is_plain(p, row, row, element))
+        return kUntouched;
+    const OneRowKernels &kernels = *isa->kernels_for(type, n).one_row;
+    const DefaultFloatState state;
+    const OneRowKernel normalise = (centred ? kernels.layer_norm
+                                    : adds  ? kernels.add_rms_norm
+                                            : kernels.rms_norm)[type];
+    return normalise(p.x, p.residual, p.y, p.w, p.b, n, double(eps));
+}
+
+template <rownorm_op op, Type type, bool adds = false>
+ROWNORM_AT_ONCE rownorm_status run(const Pointers &p, int64_t rows, int64_t n, float eps) {
+    const OneRow became = rows == 1 ? run_one_row<op, type, adds>(p, n, eps) : kUntouched;
+    if (__builtin_expect(became == kNormalised, 1))
         return ROWNORM_OK;
-    case kSummed:
-        return run_rest(call, p, rows);
-    default:
-        return run_small(call, p, rows);
-    }
+    if (became == kSummed)
+        return run_rest({op, type, n, double(eps)}, p, rows, adds ? 1 : 0);
+    return run_any(op, type, p, rows, n, eps);
 }
 
 } // namespace
 
 #define ROWNORM_ONE_LINE_CALLS(suffix, type, T)                                                                        \
     rownorm_status rownorm_rms_norm_##suffix(T *y, const T *x, const T *w, int64_t rows, int64_t n, float eps) {       \
-        return run(ROWNORM_RMS_NORM, type, {y, x, w, nullptr, nullptr}, rows, n, eps);                                 \
+        return run<ROWNORM_RMS_NORM, type>({y, x, w, nullptr, nullptr}, rows, n, eps);                                 \
     }                                                                                                                  \
     rownorm_status rownorm_add_rms_norm_##suffix(T *y, T *residual, const T *x, const T *w, int64_t rows, int64_t n,   \
                                                  float eps) {                                                          \
         if (!residual && rows > 0)                                                                                     \
             return fail(ROWNORM_INVALID_ARGUMENT, "residual is NULL; it is required");                                 \
-        return run(ROWNORM_RMS_NORM, type, {y, x, w, nullptr, residual}, rows, n, eps);                                \
+        return run<ROWNORM_RMS_NORM, type, true>({y, x, w, nullptr, residual}, rows, n, eps);                          \
     }                                                                                                                  \
     rownorm_status rownorm_layer_norm_##suffix(T *y, const T *x, const T *w, const T *b, int64_t rows, int64_t n,      \
                                                float eps) {                                                            \
-        return run(ROWNORM_LAYER_NORM, type, {y, x, w, b, nullptr}, rows, n, eps);                                     \
+        return run<ROWNORM_LAYER_NORM, type>({y, x, w, b, nullptr}, rows, n, eps);                                     \
     }
 
 ROWNORM_ONE_LINE_CALLS(f32, kF32, float)

@@ -96,17 +96,16 @@ rownorm_status partial_count(const rownorm_descriptor &d, int64_t &k) {
     return ROWNORM_OK;
 }
 
-void choose_one_row(Plan &plan) {
-    plan.one_row = plan.one_added_row = nullptr;
+void choose_whole_row_kernels(Plan &plan) {
+    plan.whole = plan.whole_added = {};
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
     const bool one_type = plan.x != kF64 && plan.y == plan.x && plan.weight == plan.x;
     if (plan.op == ROWNORM_L2_NORM || !one_type || plan.k != plan.n ||
         affine_of(plan, true, centred) != (centred ? kGainBias : kGain))
         return;
-    const OneRowKernels &kernels = *plan.isa->kernels_for(plan.x, plan.n).one_row;
-    plan.one_row = (centred ? kernels.layer_norm : kernels.rms_norm)[plan.x];
-    if (!centred && plan.residual == plan.x)
-        plan.one_added_row = kernels.add_rms_norm[plan.x];
+    plan.whole = whole_row_kernels_of(*plan.isa, plan.n, centred, false, plan.x);
+    if (plan.residual == plan.x)
+        plan.whole_added = whole_row_kernels_of(*plan.isa, plan.n, centred, true, plan.x);
 }
 
 void choose_kernels(Plan &plan) {
@@ -124,7 +123,7 @@ void choose_kernels(Plan &plan) {
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
     plan.plain = kernels_of(*plan.isa, plan.n, centred, plan.x, plan.y, plan.weight);
     plan.added = kernels_of(*plan.isa, plan.n, centred, plan.residual, plan.y, plan.weight);
-    choose_one_row(plan);
+    choose_whole_row_kernels(plan);
 }
 
 void set_numbers(Plan &plan, double eps, double weight_offset) {
@@ -136,6 +135,8 @@ void set_numbers(Plan &plan, double eps, double weight_offset) {
 }
 
 } // namespace
+
+[[gnu::noinline]] Count counted(int64_t n) noexcept { return count_of(n); }
 
 rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexcept {
     const DefaultFloatState state;
@@ -160,7 +161,7 @@ rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexc
     plan.round = d.round_before_weight;
     plan.max_threads = d.max_threads;
     plan.n = d.n;
-    plan.elements = Count(plan.k);
+    plan.elements = counted(plan.k);
     plan.x = kType[d.x_type];
     plan.residual = kType[d.residual_type ? d.residual_type : d.x_type];
     plan.y = kType[d.y_type ? d.y_type : d.x_type];

@@ -42,6 +42,12 @@ struct RowKernels {
     }
 };
 
+// Both passes in one call; NULL where there are none. For a gain, and LayerNorm for a gain and a bias.
+struct WholeRowKernels {
+    OneRowKernel one;
+    ShortRowsKernel several;
+};
+
 } // namespace rownorm
 
 struct rownorm_plan : rownorm::Formula {
@@ -52,15 +58,22 @@ struct rownorm_plan : rownorm::Formula {
     int64_t most_bytes;                     // that a row reads and writes, with a residual written back
     uint64_t misaligned;                    // bits that no address of the widest element type has
     rownorm::AddKernel add;
-    rownorm::RowKernels plain, added;             // without and with a residual
-    rownorm::OneRowKernel one_row, one_added_row; // NULL where there is none; for a gain, and a bias for LayerNorm
+    rownorm::RowKernels plain, added; // without and with a residual
+    rownorm::WholeRowKernels whole, whole_added;
 };
 
 namespace rownorm {
 
 using Plan = rownorm_plan;
 
+// Short rows are taken in tiles, so that the latency of one row's sum, root and division is hidden by the next
+// row's work; longer ones go one by one.
+constexpr int64_t kTileElements = 256;
+
 constexpr int64_t bytes_of(Type type) { return type == kF64 ? 8 : type == kF32 ? 4 : 2; }
+
+// count_of(), as a call: a compiler may move a division ahead of what masks its traps, in the function that does so.
+Count counted(int64_t n) noexcept;
 
 // Checks a descriptor and makes a plan of it.
 rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexcept;
@@ -78,6 +91,17 @@ inline RowKernels kernels_of(const Isa &isa, int64_t n, bool centred, Type x, Ty
         return {x, centred ? statistics.sum[x] : statistics.sum_squares[x], statistics.centred[x],
                 isa.kernels->apply_f64->apply[centred], 1};
     return f32_kernels_of(isa, n, centred, x, y, weight);
+}
+
+// For rows of one type.
+inline WholeRowKernels whole_row_kernels_of(const Isa &isa, int64_t n, bool centred, bool adds, Type type) {
+    const KernelTable &kernels = isa.kernels_for(type, n);
+    const auto choose = [&](const auto &of) {
+        return (centred ? of.layer_norm : adds ? of.add_rms_norm : of.rms_norm)[type];
+    };
+    if (centred && adds)
+        return {nullptr, nullptr};
+    return {choose(*kernels.one_row), n <= kTileElements ? choose(*kernels.short_rows) : nullptr};
 }
 
 } // namespace rownorm

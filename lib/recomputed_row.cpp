@@ -17,7 +17,7 @@ public:
         for_chunks(plan_.k, [&](int64_t first, int64_t n) { make(first, n, t.sums); });
         if (close(t)) {
             write(t);
-            put_statistics(plan_, c_, 0, t.mean[0], t.scale[0].rstd);
+            put_statistics(plan_, c_, 0, mean_of(plan_, t, 0), t.scale[0].rstd);
         } else { // never f64, whose y has the residual's type
             const Scale scale = redo_in_f64(plan_, {c_.x.data, c_.residual.data, plan_.x, plan_.residual, c_.to.w.data,
                                                     c_.to.b.data, c_.to.y.data});

@@ -2,11 +2,10 @@
 #include "rows.hpp"
 
 #include "finish.hpp"
+#include "float_state.hpp"
 #include "plain_rows.hpp"
 #include "recomputed_row.hpp"
 #include "strategy.hpp"
-
-#include <type_traits>
 
 namespace rownorm {
 namespace {
@@ -26,7 +25,7 @@ public:
         if (c_.adds())
             add(row, rows, t.sums);
         else
-            c_.kernels->sum(step(x_, row), rows, plan_.k, t.sums);
+            c_.kernels->sum(from(x_, row), rows, plan_.k, t.sums);
     }
 
     bool close(int64_t row, int64_t rows, Tile &t) {
@@ -42,16 +41,12 @@ public:
     }
 
 private:
-    template <class R>
-    static R step(R rows, int64_t row) {
-        return at(rows, row * rows.stride);
-    }
-    Rows summed(int64_t row) const { return step(c_.adds() ? as_input(sum_) : x_, row); }
+    Rows summed(int64_t row) const { return from(c_.adds() ? as_input(sum_) : x_, row); }
 
     // Writes x + residual, and adds to the sums of the first k elements.
     void add(int64_t row, int64_t rows, double *sums) {
-        const Rows x = step(x_, row), residual = step(residual_, row);
-        const MutableRows sum = step(sum_, row);
+        const Rows x = from(x_, row), residual = from(residual_, row);
+        const MutableRows sum = from(sum_, row);
         plan_.add(x, residual, sum, rows, plan_.k, sums);
         if (plan_.k == plan_.n)
             return;
@@ -63,8 +58,8 @@ private:
     // Has the rows from `row` on fetched while a tile is written.
     void fetch(int64_t row) {
         const bool exists = row < rows_;
-        c_.to.next_x = exists ? static_cast<const char *>(step(x_, row).data) : nullptr;
-        c_.to.next_residual = exists ? static_cast<const char *>(step(residual_, row).data) : nullptr;
+        c_.to.next_x = exists ? static_cast<const char *>(from(x_, row).data) : nullptr;
+        c_.to.next_residual = exists ? static_cast<const char *>(from(residual_, row).data) : nullptr;
         c_.to.stream = strategy_.stream && exists;
     }
 
@@ -95,39 +90,28 @@ bool are_plain(const Plan &plan, const rownorm_io &io) {
             io.residual_out.stride_bytes[2] == io.residual.stride_bytes[2]);
 }
 
-PlainRows plain_rows(const rownorm_io &io, int64_t begin) {
-    const auto from_begin = [begin](auto *data, const int64_t *strides) {
-        if constexpr (std::is_const_v<std::remove_pointer_t<decltype(data)>>)
-            return at(Rows{data, strides[2]}, begin * strides[2]);
-        else
-            return at(MutableRows{data, strides[2]}, begin * strides[2]);
-    };
-    return {from_begin(io.x.data, io.x.stride_bytes), from_begin(io.residual_out.data, io.residual_out.stride_bytes),
-            from_begin(io.y.data, io.y.stride_bytes), from_begin(io.w.data, io.w.stride_bytes),
-            from_begin(io.b.data, io.b.stride_bytes)};
+// Where row `row` begins; nullptr for a tensor that is not there.
+template <class Tensor>
+auto in_row(const Tensor &tensor, int64_t row) -> decltype(tensor.data) {
+    const auto address = reinterpret_cast<uintptr_t>(tensor.data);
+    return address ? reinterpret_cast<decltype(tensor.data)>(address + uint64_t(row * tensor.stride_bytes[2]))
+                   : nullptr;
 }
 
-// How many of them it did; it stops at a tile of which the residual, if any, is the sum already.
-int64_t run_plain(const Plan &plan, const rownorm_io &io, int64_t begin, int64_t end) {
-    return run_plain_rows(plan, plan.plain, plan.add, plain_rows(io, begin), end - begin);
+RowSet row_set(const rownorm_io &io, int64_t begin) {
+    return {{in_row(io.x, begin), io.x.stride_bytes[2]},
+            {in_row(io.residual_out, begin), io.residual_out.stride_bytes[2]},
+            {in_row(io.y, begin), io.y.stride_bytes[2]},
+            {in_row(io.w, begin), io.w.stride_bytes[2]},
+            {in_row(io.b, begin), io.b.stride_bytes[2]}};
 }
 
-// Rows from `begin` on, by a kernel for a single row if they have one. Stops at one that is not normalised, and says
-// what became of it.
-OneRow run_one_by_one(const Plan &plan, const rownorm_io &io, int64_t &begin, int64_t end) {
-    const OneRowKernel normalise = io.residual.data ? plan.one_added_row : plan.one_row;
+// The kernels that take these rows through both passes in one call, if there are.
+WholeRowKernels whole_row_kernels(const Plan &plan, const rownorm_io &io) {
     const bool needs_bias = plan.op == ROWNORM_LAYER_NORM;
-    if (!normalise || !io.w.data || bool(io.b.data) != needs_bias)
-        return kUntouched;
-    const DefaultFloatState state;
-    for (; begin < end; begin++) {
-        const PlainRows at = plain_rows(io, begin);
-        const OneRow became =
-            normalise(at.x.data, at.residual.data, at.y.data, at.w.data, at.b.data, plan.n, plan.eps, plan.elements);
-        if (became != kNormalised)
-            return became;
-    }
-    return kNormalised;
+    if (!io.w.data || bool(io.b.data) != needs_bias)
+        return {};
+    return io.residual.data ? plan.whole_added : plan.whole;
 }
 
 void run_any(const Plan &plan, const rownorm_io &io, const Strategy &strategy, int64_t begin, int64_t end) {
@@ -144,19 +128,28 @@ void run_any(const Plan &plan, const rownorm_io &io, const Strategy &strategy, i
         finish_streaming();
 }
 
-// The rows that the short way left, from the tile at which it stopped.
+// The rows that the short way left: of the first `summed` ones the residual is the sum already.
 [[gnu::noinline, gnu::cold]] void run_rest(const Plan &plan, const rownorm_io &io, const Strategy &strategy,
-                                           int64_t begin, int64_t end) {
-    if (io.residual.data) {
-        const int64_t tile = rows_per_tile(plan.n), tile_end = end - begin < tile ? end : begin + tile;
-        rownorm_io summed = io;
-        summed.x = io.residual;
-        summed.residual.data = nullptr;
-        summed.residual_out.data = nullptr;
-        run_any(plan, summed, strategy, begin, tile_end);
-        begin = tile_end;
+                                           int64_t begin, int64_t end, int64_t summed) {
+    if (summed) {
+        rownorm_io sums = io;
+        sums.x = io.residual;
+        sums.residual.data = nullptr;
+        sums.residual_out.data = nullptr;
+        run_any(plan, sums, strategy, begin, begin + summed);
+        begin += summed;
     }
     run_any(plan, io, strategy, begin, end);
+}
+
+// A row alone, as a decoder has them, by a kernel for just that.
+OneRow run_one_row(const Plan &plan, const rownorm_io &io, int64_t row) {
+    const OneRowKernel normalise = are_plain(plan, io) ? whole_row_kernels(plan, io).one : nullptr;
+    if (!normalise)
+        return kUntouched;
+    const DefaultFloatState state;
+    return normalise(in_row(io.x, row), in_row(io.residual_out, row), in_row(io.y, row), in_row(io.w, row),
+                     in_row(io.b, row), plan.n, plan.eps);
 }
 
 } // namespace
@@ -164,15 +157,19 @@ void run_any(const Plan &plan, const rownorm_io &io, const Strategy &strategy, i
 void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begin, int64_t end) noexcept {
     if (begin >= end)
         return;
+    const OneRow alone = end - begin == 1 ? run_one_row(plan, io, begin) : kUntouched;
+    if (alone == kNormalised)
+        return;
     const Strategy strategy = choose_strategy(plan, io, rows, end - begin);
+    if (alone == kSummed)
+        return run_rest(plan, io, strategy, begin, end, io.residual.data ? 1 : 0);
     if (strategy.fetch_next || !are_plain(plan, io))
         return run_any(plan, io, strategy, begin, end);
-    const bool one_by_one = end - begin == 1 || !strategy.ahead;
-    const OneRow last = one_by_one ? run_one_by_one(plan, io, begin, end) : kUntouched;
-    if (last == kUntouched)
-        begin += run_plain(plan, io, begin, end);
-    if (begin < end)
-        run_rest(plan, io, strategy, begin, end);
+    const DefaultFloatState state;
+    const RowsDone done =
+        run_plain_rows(plan, plan.plain, plan.add, whole_row_kernels(plan, io), row_set(io, begin), end - begin);
+    if (begin + done.normalised < end)
+        run_rest(plan, io, strategy, begin + done.normalised, end, done.summed);
 }
 
 } // namespace rownorm

@@ -8,17 +8,13 @@
 
 namespace rownorm {
 
-// Short rows are taken in tiles, so that the latency of one row's sum, root and division is hidden by the next
-// row's work; longer ones go one by one.
 constexpr int64_t kTile = 16;
-constexpr int64_t kTileElements = 256;
 constexpr int64_t rows_per_tile(int64_t n) { return n <= kTileElements ? kTile : 1; }
 
 struct Tile {
     double sums[kTile];
     double squares[kTile]; // LayerNorm: of x - centre
     double centre[kTile];  // LayerNorm: the first estimate of the mean
-    double mean[kTile];    // LayerNorm: as reported
     Scale scale[kTile];
     bool fits[kTile]; // the usual arithmetic holds the row
     bool all_fit;
@@ -30,69 +26,91 @@ struct Tile {
     }
 };
 
-// f32 arithmetic takes a statistic as an f32.
-inline double as_computed(const Formula &formula, double v) { return formula.is_f64 ? v : double(float(v)); }
-
-// Calls root(r, load) for the rows of a tile, two at a time as long as there are two, where `load` reads their sums;
-// and then close(r, root) for each row by itself.
+// Calls bounds(r, load) for the rows of a tile, two at a time as long as there are two, where `load` reads their sums;
+// and then close(r, bounds) for each row by itself, which says whether the row fits. True if all do.
 template <class F, class Close>
-inline void for_roots(int64_t rows, F root, Close close) {
+inline bool for_bounds(int64_t rows, F bounds, Close close) {
+    bool all_fit = true;
     int64_t r = 0;
     for (; r + 2 <= rows; r += 2) {
-        const RootOf<Two> both = root(r, two_of);
-        close(r, Root{both.argument[0], both.factor[0]});
-        close(r + 1, Root{both.argument[1], both.factor[1]});
+        const BoundsOf<Two> both = bounds(r, two_of);
+        all_fit &= close(r, part(both, 0));
+        all_fit &= close(r + 1, part(both, 1));
     }
     if (r < rows)
-        close(r, root(r, [](const double *p) { return *p; }));
+        all_fit &= close(r, bounds(r, [](const double *p) { return *p; }));
+    return all_fit;
 }
 
-inline bool close_row(const Formula &formula, const Root &root, int64_t r, Tile &t) {
-    t.scale[r].rstd = as_computed(formula, root.factor);
-    return t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(root.argument, formula.is_f64);
+// RMSNorm, of f32 arithmetic.
+inline bool close_f32_means(const Formula &formula, int64_t rows, Tile &t) {
+    const Count elements = formula.elements;
+    const double eps = formula.eps;
+    return for_bounds(
+        rows, [&](int64_t r, auto load) { return bounds_of_mean(load(t.sums + r), elements, eps); },
+        [&](int64_t r, const Bounds &bounds) {
+            float rstd;
+            t.fits[r] = f32_root_of_mean(bounds, t.sums[r], elements, eps, rstd);
+            t.scale[r].rstd = double(rstd);
+            return t.fits[r];
+        });
 }
 
 // Closes RMSNorm and L2Norm rows from t.sums. True if all rows fit.
 inline bool close_squares(const Formula &formula, int64_t rows, Tile &t) {
+    if (formula.op == ROWNORM_RMS_NORM && !formula.is_f64)
+        return close_f32_means(formula, rows, t);
     bool all_fit = true;
-    if (formula.op == ROWNORM_RMS_NORM)
-        for_roots(
-            rows, [&](int64_t r, auto load) { return root_of_mean(load(t.sums + r), formula.elements, formula.eps); },
-            [&](int64_t r, const Root &root) { all_fit &= close_row(formula, root, r, t); });
-    else
-        for (int64_t r = 0; r < rows; r++)
-            all_fit &= close_row(formula, root_of_squares(formula, t.sums[r], formula.eps, formula.eps), r, t);
+    for (int64_t r = 0; r < rows; r++) {
+        const Root root = root_of_squares(formula, t.sums[r], formula.eps, formula.eps);
+        t.scale[r].rstd = formula.is_f64 ? root.factor : double(float(root.factor));
+        all_fit &= t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(root.argument, formula.is_f64);
+    }
     return all_fit;
 }
 
-// LayerNorm's first estimate of the mean, from t.sums, which are then cleared for the centred sums.
+// LayerNorm's first estimate of the mean, from t.sums, which are then cleared for the centred sums. (Those are not
+// finite if the first one is not.)
 inline void estimate_means(const Formula &formula, int64_t rows, Tile &t) {
     for (int64_t r = 0; r < rows; r++) {
-        t.fits[r] = is_finite_number(t.sums[r]);
-        t.centre[r] = as_computed(formula, t.sums[r] / formula.elements);
+        t.centre[r] =
+            formula.is_f64 ? t.sums[r] / formula.elements.value : double(f32_quotient(t.sums[r], formula.elements));
         t.sums[r] = t.squares[r] = 0;
     }
 }
 
-inline bool close_centred_row(const Formula &formula, const Root &root, int64_t r, Tile &t) {
-    const double delta = t.sums[r] / formula.elements;
-    const bool first_sum_fits = t.fits[r];
-    t.mean[r] = t.centre[r] + delta;
-    t.scale[r].mean = t.centre[r];
-    t.scale[r].delta = as_computed(formula, delta);
-    return t.fits[r] = close_row(formula, root, r, t) && first_sum_fits && is_finite_number(t.squares[r]);
+// LayerNorm, of f32 arithmetic.
+inline bool close_f32_variances(const Formula &formula, int64_t rows, Tile &t) {
+    const Count elements = formula.elements;
+    const double eps = formula.eps;
+    return for_bounds(
+        rows,
+        [&](int64_t r, auto load) { return bounds_of_variance(load(t.sums + r), load(t.squares + r), elements, eps); },
+        [&](int64_t r, const Bounds &bounds) {
+            float rstd;
+            t.fits[r] = f32_root_of_variance(bounds, t.sums[r], t.squares[r], elements, eps, rstd);
+            t.scale[r] = {t.centre[r], double(f32_quotient(t.sums[r], elements)), double(rstd)};
+            return t.fits[r];
+        });
 }
 
 // Closes LayerNorm rows from the centred sums. True if all rows fit.
 inline bool close_centred(const Formula &formula, int64_t rows, Tile &t) {
+    if (!formula.is_f64)
+        return close_f32_variances(formula, rows, t);
     bool all_fit = true;
-    for_roots(
-        rows,
-        [&](int64_t r, auto load) {
-            return root_of_variance(load(t.sums + r), load(t.squares + r), formula.elements, formula.eps);
-        },
-        [&](int64_t r, const Root &root) { all_fit &= close_centred_row(formula, root, r, t); });
+    for (int64_t r = 0; r < rows; r++) {
+        const Root root = root_of_variance(t.sums[r], t.squares[r], formula.elements, formula.eps);
+        t.scale[r] = {t.centre[r], t.sums[r] / formula.elements.value, root.factor};
+        all_fit &= t.fits[r] =
+            is_finite_number(t.sums[r]) && is_finite_number(t.squares[r]) && is_large_enough(root.argument, true);
+    }
     return all_fit;
+}
+
+// The mean as it is reported.
+inline double mean_of(const Formula &formula, const Tile &t, int64_t r) {
+    return formula.op == ROWNORM_LAYER_NORM ? t.centre[r] + t.sums[r] / formula.elements.value : 0;
 }
 
 // What the rows of a tile, which are in memory at `s` and their sums in t.sums, are scaled by. True if all fit.

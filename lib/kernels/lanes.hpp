@@ -51,8 +51,11 @@ struct Lanes {
     ROWNORM_INLINE vec &a(int k) { return v[(2 * k) % count]; }
     ROWNORM_INLINE vec &b(int k) { return v[(2 * k + 1) % count]; }
 
+    // All but the tree inside of a vector: what is left of it is in v[0], of even and odd lanes in v[0] and v[1].
+    ROWNORM_INLINE void close_down_to_vectors() { halve<count / 2>(); }
+
     ROWNORM_INLINE typename E::scalar close() {
-        halve<count / 2>();
+        close_down_to_vectors();
         if constexpr (E::is_even_odd) // the step of 1: each even lane adds the odd one beside it
             return fold(v[0]) + fold(v[1]);
         else

@@ -7,10 +7,7 @@
 namespace {
 
 using rownorm::Affine;
-using rownorm::Count;
-using rownorm::is_finite_number;
 using rownorm::OneRow;
-using rownorm::Root;
 
 template <class E, bool centred, Affine affine>
 struct Pass2 {
@@ -31,13 +28,8 @@ struct Pass2 {
     }
 };
 
-ROWNORM_INLINE bool fits(double sum, const Root &root) {
-    return is_finite_number(sum) && rownorm::is_large_enough(root.argument, false);
-}
-
 template <class E, bool adds>
-OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const void *, int64_t n, double eps,
-                Count elements) {
+OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const void *, int64_t n, double eps) {
     using value = typename E::value;
     using Write = Pass2<E, false, rownorm::kGain>;
     if (Write::is_better_elsewhere(y, n))
@@ -48,27 +40,28 @@ OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const voi
                                  static_cast<value *>(residual), n, sum);
     else
         add_squares<E>(static_cast<const value *>(x), n, sum);
-    const Root root = rownorm::root_of_mean(sum, elements, eps);
-    if (__builtin_expect(!fits(sum, root), 0))
+    float rstd;
+    if (__builtin_expect(!rownorm::f32_root_of_mean(sum, rownorm::count_of(n), eps, rstd), 0))
         return rownorm::kSummed;
-    Write::run(adds ? residual : x, y, w, nullptr, n, {0, 0, root.factor});
+    Write::run(adds ? residual : x, y, w, nullptr, n, {0, 0, double(rstd)});
     return rownorm::kNormalised;
 }
 
 template <class E>
-OneRow layer_norm(const void *x, void *, void *y, const void *w, const void *b, int64_t n, double eps, Count elements) {
+OneRow layer_norm(const void *x, void *, void *y, const void *w, const void *b, int64_t n, double eps) {
     using value = typename E::value;
     using Write = Pass2<E, true, rownorm::kGainBias>;
     if (Write::is_better_elsewhere(y, n))
         return rownorm::kUntouched;
+    const rownorm::Count elements = rownorm::count_of(n);
     double first_sum = 0, sum = 0, squares = 0;
     add_elements<E>(static_cast<const value *>(x), n, first_sum);
-    const double mean = double(float(first_sum / elements));
+    const auto mean = double(rownorm::f32_quotient(first_sum, elements));
     add_centred<E>(static_cast<const value *>(x), n, mean, sum, squares);
-    const Root root = rownorm::root_of_variance(sum, squares, elements, eps);
-    if (__builtin_expect(!fits(sum, root) || !is_finite_number(squares), 0)) // nor does `sum` if the first did not
-        return rownorm::kSummed;
-    Write::run(x, y, w, b, n, {mean, sum / elements, root.factor});
+    float rstd;
+    if (__builtin_expect(!rownorm::f32_root_of_variance(sum, squares, elements, eps, rstd), 0))
+        return rownorm::kSummed; // also if the first sum is not finite, as nothing that follows it is then
+    Write::run(x, y, w, b, n, {mean, double(rownorm::f32_quotient(sum, elements)), double(rstd)});
     return rownorm::kNormalised;
 }
 

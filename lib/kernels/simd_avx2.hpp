@@ -41,6 +41,23 @@ ROWNORM_INLINE double fold(VD v) {
     const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
+ROWNORM_INLINE VF fold_each(const VF (&v)[8]) {
+    __m256 quarters[4]; // of rows r and r + 4, so that the rows end in order
+    for (int r = 0; r < 4; r++)
+        quarters[r] =
+            _mm256_add_ps(_mm256_permute2f128_ps(v[r], v[r + 4], 0x20), _mm256_permute2f128_ps(v[r], v[r + 4], 0x31));
+    const auto halves = [](__m256 a, __m256 b) __attribute__((always_inline)) {
+        const __m256d p = _mm256_castps_pd(a), q = _mm256_castps_pd(b);
+        return _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(p, q)), _mm256_castpd_ps(_mm256_unpackhi_pd(p, q)));
+    };
+    const __m256 a = halves(quarters[0], quarters[1]), b = halves(quarters[2], quarters[3]);
+    return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
+}
+ROWNORM_INLINE VD widen_low(VF v) { return _mm256_cvtps_pd(_mm256_castps256_ps128(v)); }
+ROWNORM_INLINE VD widen_high(VF v) { return _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1)); }
+ROWNORM_INLINE VF narrow(VD low, VD high) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(low)), _mm256_cvtpd_ps(high), 1);
+}
 
 // The first `count` elements of such a window, count below the vector's lanes, are kept.
 alignas(64) constexpr int32_t window[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};

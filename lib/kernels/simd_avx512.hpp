@@ -47,6 +47,27 @@ ROWNORM_INLINE double fold(VD v) {
     const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(h), _mm256_extractf128_pd(h, 1));
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
+ROWNORM_INLINE VF fold_each(const VF (&v)[16]) {
+    const auto eighths = [](__m512 a, __m512 b) __attribute__((always_inline)) {
+        return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
+    };
+    __m512 quarters[4]; // of rows r, r + 4, r + 8 and r + 12, so that the rows end in order
+    for (int r = 0; r < 4; r++) {
+        const __m512 a = eighths(v[r], v[r + 4]), b = eighths(v[r + 8], v[r + 12]);
+        quarters[r] = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
+    }
+    const auto halves = [](__m512 a, __m512 b) __attribute__((always_inline)) {
+        const __m512d p = _mm512_castps_pd(a), q = _mm512_castps_pd(b);
+        return _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(p, q)), _mm512_castpd_ps(_mm512_unpackhi_pd(p, q)));
+    };
+    const __m512 a = halves(quarters[0], quarters[1]), b = halves(quarters[2], quarters[3]);
+    return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd));
+}
+ROWNORM_INLINE VD widen_low(VF v) { return _mm512_cvtps_pd(_mm512_castps512_ps256(v)); }
+ROWNORM_INLINE VD widen_high(VF v) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1)); }
+ROWNORM_INLINE VF narrow(VD low, VD high) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
+}
 
 ROWNORM_INLINE uint32_t first(int count) { return (1u << count) - 1; }
 ROWNORM_INLINE VF load_first(const float *p, int count) { return _mm512_maskz_loadu_ps(__mmask16(first(count)), p); }

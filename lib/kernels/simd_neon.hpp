@@ -33,6 +33,16 @@ ROWNORM_INLINE float fold(VF v) {
     return vget_lane_f32(s, 0) + vget_lane_f32(s, 1);
 }
 ROWNORM_INLINE double fold(VD v) { return vgetq_lane_f64(v, 0) + vgetq_lane_f64(v, 1); }
+ROWNORM_INLINE VF fold_each(const VF (&v)[4]) {
+    const auto halves = [](float32x4_t a, float32x4_t b) __attribute__((always_inline)) {
+        const float64x2_t p = vreinterpretq_f64_f32(a), q = vreinterpretq_f64_f32(b);
+        return vaddq_f32(vreinterpretq_f32_f64(vtrn1q_f64(p, q)), vreinterpretq_f32_f64(vtrn2q_f64(p, q)));
+    };
+    return vpaddq_f32(halves(v[0], v[1]), halves(v[2], v[3]));
+}
+ROWNORM_INLINE VD widen_low(VF v) { return vcvt_f64_f32(vget_low_f32(v)); }
+ROWNORM_INLINE VD widen_high(VF v) { return vcvt_high_f64_f32(v); }
+ROWNORM_INLINE VF narrow(VD low, VD high) { return vcvt_high_f32_f64(vcvt_f32_f64(low), high); }
 
 ROWNORM_INLINE VF load_first(const float *p, int count) {
     float32x4_t v = vsetq_lane_f32(p[0], vdupq_n_f32(0), 0);

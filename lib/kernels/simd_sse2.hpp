@@ -8,6 +8,8 @@
 //   fused(a, b, c)             a*b + c with one rounding
 //   add_f16_square(v, c), add_bf16_square(v, c)  fused(v, v, c) for v that are such numbers
 //   fold(v)                    lane j + lane j+S/2, then + S/4, ... + 1
+//   fold_each(v)               for S vectors of f32: the fold of each in a lane of its own
+//   widen_low, widen_high      the first / last half of a VF in f64; narrow(low, high) is the way back
 //   load_first, store_first    the first `count` elements, 1 <= count < the vector's lanes; no other byte
 //                              is touched; absent lanes load as 0
 //   kLanesInRegisters          whether the 64 lanes of a sum fit into the registers
@@ -121,6 +123,14 @@ ROWNORM_INLINE float fold(VF v) {
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_shuffle_ps(s, s, 1)));
 }
 ROWNORM_INLINE double fold(VD v) { return _mm_cvtsd_f64(_mm_add_sd(v, _mm_unpackhi_pd(v, v))); }
+ROWNORM_INLINE VF fold_each(const VF (&v)[4]) {
+    const auto halves = [](__m128 a, __m128 b) { return _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a)); };
+    const __m128 a = halves(v[0], v[1]), b = halves(v[2], v[3]);
+    return _mm_add_ps(_mm_shuffle_ps(a, b, 0x88), _mm_shuffle_ps(a, b, 0xdd));
+}
+ROWNORM_INLINE VD widen_low(VF v) { return _mm_cvtps_pd(v); }
+ROWNORM_INLINE VD widen_high(VF v) { return _mm_cvtps_pd(_mm_movehl_ps(v, v)); }
+ROWNORM_INLINE VF narrow(VD low, VD high) { return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high)); }
 
 ROWNORM_INLINE VF load_first(const float *p, int count) {
     if (count == 1)

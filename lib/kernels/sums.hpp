@@ -19,16 +19,84 @@ ROWNORM_INLINE typename E::vec plus(typename E::vec c, typename E::vec v) {
 }
 
 template <class E>
+ROWNORM_INLINE void add_chunk(const typename E::value *p, int64_t elements, Lanes<E, lanes_of<E>> &lanes) {
+    for_pairs<E>(
+        elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+            const auto v = load_up_to<E>(p + i, count);
+            lanes.a(k) = plus<E>(lanes.a(k), v.a);
+            lanes.b(k) = plus<E>(lanes.b(k), v.b);
+        });
+}
+
+template <class E>
+ROWNORM_INLINE void add_squares_of_chunk(const typename E::value *p, int64_t elements, Lanes<E, lanes_of<E>> &lanes) {
+    for_pairs<E>(
+        elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+            const auto v = load_up_to<E>(p + i, count);
+            lanes.a(k) = E::add_square(v.a, lanes.a(k));
+            lanes.b(k) = E::add_square(v.b, lanes.b(k));
+            keep_in_register(lanes.a(k));
+            keep_in_register(lanes.b(k));
+        });
+}
+
+// The sums of a chunk of d = x - m: 64 more lanes than those of its squares would not fit into AVX2's registers.
+template <class E>
+struct CentredLanes {
+    Lanes<E, 32> linear;
+    Lanes<E, lanes_of<E>> square;
+
+    ROWNORM_INLINE void add(const typename E::value *p, int64_t elements, typename E::vec m) {
+        for_pairs<E>(
+            elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+                auto d = load_up_to<E>(p + i, count);
+                if (count < E::width) {
+                    d = E::keep_first({d.a - m, d.b - m}, count);
+                    add(d.a, linear.a(k), square.a(k));
+                    add(d.b, linear.b(k), square.b(k));
+                } else { // one after the other, as 12 sums leave AVX2 four registers
+                    add(d.a - m, linear.a(k), square.a(k));
+                    add(d.b - m, linear.b(k), square.b(k));
+                }
+            });
+    }
+
+private:
+    static ROWNORM_INLINE void add(typename E::vec d, typename E::vec &linear, typename E::vec &square) {
+        linear = plus<E>(linear, d);
+        square = multiply_add(d, d, square);
+        keep_in_register(linear);
+        keep_in_register(square);
+    }
+};
+
+// out = x + residual, rounded to the residual's type; the lanes add what was written, or its squares.
+template <class X, class R, bool square>
+ROWNORM_INLINE void add_residual_of_chunk(const typename X::value *x, const typename R::value *residual,
+                                          typename R::value *out, int64_t elements, Lanes<R, lanes_of<R>> &lanes) {
+    for_pairs<R>(
+        elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+            const auto xv = load_up_to<X>(x + i, count);
+            const auto rv = load_up_to<R>(residual + i, count);
+            const typename R::pair both{xv.a + rv.a, xv.b + rv.b};
+            if (count == R::width)
+                R::store(out + i, both);
+            else
+                R::store_first(out + i, both, count);
+            const auto s = R::round(both);
+            lanes.a(k) = square ? R::add_square(s.a, lanes.a(k)) : lanes.a(k) + s.a;
+            lanes.b(k) = square ? R::add_square(s.b, lanes.b(k)) : lanes.b(k) + s.b;
+        });
+}
+
+// The sums of whole rows, chunk by chunk.
+
+template <class E>
 ROWNORM_INLINE void add_elements(const typename E::value *row, int64_t n, double &sum) {
     for_chunks(
         n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
             Lanes<E, lanes_of<E>> lanes;
-            for_pairs<E>(
-                elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
-                    const auto v = load_up_to<E>(row + first + i, count);
-                    lanes.a(k) = plus<E>(lanes.a(k), v.a);
-                    lanes.b(k) = plus<E>(lanes.b(k), v.b);
-                });
+            add_chunk<E>(row + first, elements, lanes);
             sum += double(lanes.close());
         });
 }
@@ -38,14 +106,7 @@ ROWNORM_INLINE void add_squares(const typename E::value *row, int64_t n, double 
     for_chunks(
         n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
             Lanes<E, lanes_of<E>> lanes;
-            for_pairs<E>(
-                elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
-                    const auto v = load_up_to<E>(row + first + i, count);
-                    lanes.a(k) = E::add_square(v.a, lanes.a(k));
-                    lanes.b(k) = E::add_square(v.b, lanes.b(k));
-                    keep_in_register(lanes.a(k));
-                    keep_in_register(lanes.b(k));
-                });
+            add_squares_of_chunk<E>(row + first, elements, lanes);
             sum += double(lanes.close());
         });
 }
@@ -55,52 +116,20 @@ ROWNORM_INLINE void add_centred(const typename E::value *row, int64_t n, double 
     const auto m = static_cast<typename E::vec>(static_cast<typename E::scalar>(mean));
     for_chunks(
         n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
-            Lanes<E, 32> linear; // 64 more lanes would not fit into AVX2's registers
-            Lanes<E, lanes_of<E>> square;
-            for_pairs<E>(
-                elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
-                    auto d = load_up_to<E>(row + first + i, count);
-                    const auto add = [](auto d, auto &linear, auto &square) __attribute__((always_inline)) {
-                        linear = plus<E>(linear, d);
-                        square = multiply_add(d, d, square);
-                        keep_in_register(linear);
-                        keep_in_register(square);
-                    };
-                    if (count < E::width) {
-                        d = E::keep_first({d.a - m, d.b - m}, count);
-                        add(d.a, linear.a(k), square.a(k));
-                        add(d.b, linear.b(k), square.b(k));
-                    } else { // one after the other, as 12 sums leave AVX2 four registers
-                        add(d.a - m, linear.a(k), square.a(k));
-                        add(d.b - m, linear.b(k), square.b(k));
-                    }
-                });
-            sum += double(linear.close());
-            squares += double(square.close());
+            CentredLanes<E> lanes;
+            lanes.add(row + first, elements, m);
+            sum += double(lanes.linear.close());
+            squares += double(lanes.square.close());
         });
 }
 
-// out = x + residual, rounded to the residual's type; sum += what was written, or its squares.
 template <class X, class R, bool square>
 ROWNORM_INLINE void add_residual(const typename X::value *x, const typename R::value *residual, typename R::value *out,
                                  int64_t n, double &sum) {
     for_chunks(
         n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
             Lanes<R, lanes_of<R>> lanes;
-            for_pairs<R>(
-                elements, [&](auto k, int64_t j, int count) __attribute__((always_inline)) {
-                    const int64_t i = first + j;
-                    const auto xv = load_up_to<X>(x + i, count);
-                    const auto rv = load_up_to<R>(residual + i, count);
-                    const typename R::pair both{xv.a + rv.a, xv.b + rv.b};
-                    if (count == R::width)
-                        R::store(out + i, both);
-                    else
-                        R::store_first(out + i, both, count);
-                    const auto s = R::round(both);
-                    lanes.a(k) = square ? R::add_square(s.a, lanes.a(k)) : lanes.a(k) + s.a;
-                    lanes.b(k) = square ? R::add_square(s.b, lanes.b(k)) : lanes.b(k) + s.b;
-                });
+            add_residual_of_chunk<X, R, square>(x + first, residual + first, out + first, elements, lanes);
             sum += double(lanes.close());
         });
 }
