@@ -70,7 +70,7 @@ public:
         c.to.weight_offset = plan_.weight_offset;
         c.to.round = plan_.round;
         c.to.next_x = c.to.next_residual = nullptr;
-        c.to.stream = false;
+        c.to.to_l1 = c.to.stream = false;
         if (row > 0)
             go_to(c, row);
     }

@@ -56,11 +56,11 @@ struct ApplyArguments {
     const Scale *scale;   // one a row
     double weight_offset; // for kOffsetGain and kGeneral; -0.0 for none: w + -0.0 is w, also for w = -0.0
     uint32_t round;       // kGeneral: a rownorm_round
-    // For rows that come from memory: where the next ones begin, which are fetched to L2 meanwhile, as far on as x
-    // goes; next_residual may be NULL. With stream, y is stored around the caches: y and its stride are multiples
-    // of 64 bytes.
+    // For rows that come from memory: where the next ones begin, which are fetched meanwhile, as far on as x goes, to
+    // L2, or with to_l1 to L1; next_residual may be NULL. With stream, y is stored around the caches: y and its stride
+    // are multiples of 64 bytes.
     const char *next_x, *next_residual;
-    bool stream;
+    bool to_l1, stream;
 };
 using ApplyKernel = void (*)(const ApplyArguments &);
 

@@ -39,7 +39,7 @@ public:
 
     void write(int64_t row, int64_t rows, const Tile &t) {
         apply_({summed(row), from(at_.y, row), from(at_.w, row), from(at_.b, row), rows, formula_.n, t.scale,
-                formula_.weight_offset, formula_.round, nullptr, nullptr, false});
+                formula_.weight_offset, formula_.round, nullptr, nullptr, false, false});
     }
 
 private:

@@ -60,6 +60,7 @@ private:
         const bool exists = row < rows_;
         c_.to.next_x = exists ? static_cast<const char *>(from(x_, row).data) : nullptr;
         c_.to.next_residual = exists ? static_cast<const char *>(from(residual_, row).data) : nullptr;
+        c_.to.to_l1 = strategy_.fetch_to_l1;
         c_.to.stream = strategy_.stream && exists;
     }
 

@@ -146,12 +146,24 @@ struct ApplyRow {
     }
 
     // The row comes from and goes to memory: fetch the next one meanwhile, and store around the caches.
+    ROWNORM_INLINE void run_far(int64_t n, const char *next_x, const char *next_residual,
+                                const ApplyArguments &a) const {
+        if (a.to_l1)
+            run_far<3>(n, next_x, next_residual, a.stream);
+        else
+            run_far<2>(n, next_x, next_residual, a.stream);
+    }
+
+    // With `locality` of __builtin_prefetch: 3 is for L1, 2 for L2. The next residual is fetched where an add takes so
+    // many instructions that few of its loads are under way at once; elsewhere that would cost more than it brings.
+    template <int locality>
     ROWNORM_INLINE void run_far(int64_t n, const char *next_x, const char *next_residual, bool stream) const {
+        constexpr bool long_add = X::is_even_odd && S <= 8;
         for (int64_t i = 0; i + width <= n; i += width) {
             const pair v = at(i, X::load(x + i));
-            prefetch(next_x, i);
-            if (next_residual)
-                prefetch(next_residual, i);
+            prefetch<locality>(next_x, i);
+            if (long_add && next_residual)
+                prefetch<2>(next_residual, i);
             if (stream)
                 Y::stream(y + i, v);
             else
@@ -159,9 +171,10 @@ struct ApplyRow {
         }
     }
 
+    template <int locality>
     static ROWNORM_INLINE void prefetch(const char *row, int64_t i) {
         for (int byte = 0; byte < width * int(sizeof(typename X::value)); byte += 64)
-            __builtin_prefetch(row + i * int64_t(sizeof(typename X::value)) + byte, 0, 2);
+            __builtin_prefetch(row + i * int64_t(sizeof(typename X::value)) + byte, 0, locality);
     }
 };
 
@@ -215,7 +228,7 @@ void apply(const ApplyArguments &a) {
         row.around_end(
             n, ragged, [&]() __attribute__((always_inline)) {
                 if (far)
-                    row.run_far(n, a.next_x + ahead, a.next_residual ? a.next_residual + ahead : nullptr, a.stream);
+                    row.run_far(n, a.next_x + ahead, a.next_residual ? a.next_residual + ahead : nullptr, a);
                 else
                     row.run_near(0, n);
             });
