@@ -92,7 +92,7 @@ bool is_small(Type type, const Pointers &p, int64_t rows, int64_t n, float eps) 
         __builtin_bit_cast(uint32_t, eps) >= 0x7f800000)
         return false;
     const auto element = uint64_t(bytes_of(type)), row = uint64_t(n) * element, all = row * uint64_t(rows);
-    return (rows <= rows_per_tile(n) || all <= most_bytes) && is_plain(p, all, row, element);
+    return (rows == 1 || all <= most_bytes) && is_plain(p, all, row, element);
 }
 
 // The rows that a pointer of `p` leads to, from row `row` on.

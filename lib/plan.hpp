@@ -66,9 +66,7 @@ namespace rownorm {
 
 using Plan = rownorm_plan;
 
-// Short rows are taken in tiles, so that the latency of one row's sum, root and division is hidden by the next
-// row's work; longer ones go one by one.
-constexpr int64_t kTileElements = 256;
+constexpr int64_t kShortRow = 2 << 10; // bytes; some of them lie in L1 or near it
 
 constexpr int64_t bytes_of(Type type) { return type == kF64 ? 8 : type == kF32 ? 4 : 2; }
 
@@ -101,7 +99,8 @@ inline WholeRowKernels whole_row_kernels_of(const Isa &isa, int64_t n, bool cent
     };
     if (centred && adds)
         return {nullptr, nullptr};
-    return {choose(*kernels.one_row), n <= kTileElements ? choose(*kernels.short_rows) : nullptr};
+    const bool is_short = n <= kChunk && n * bytes_of(type) <= kShortRow;
+    return {choose(*kernels.one_row), is_short ? choose(*kernels.short_rows) : nullptr};
 }
 
 } // namespace rownorm

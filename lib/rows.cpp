@@ -18,7 +18,7 @@ public:
           // The sum of x and the residual goes to residual_out, or to y, which is as good a place until it is y.
           sum_(c.residual_out.data ? c.residual_out : c.to.y) {}
 
-    void run() { run_tiles(*this, rows_, rows_per_tile(plan_.n), strategy_.ahead); }
+    void run() { run_tiles(*this, rows_, rows_per_tile(plan_.n * bytes_of(c_.kernels->type)), strategy_.ahead); }
 
     void sum(int64_t row, int64_t rows, Tile &t) {
         t.clear(rows);

@@ -8,8 +8,10 @@
 
 namespace rownorm {
 
+// Short rows are taken in tiles, so that the latency of one row's sum, root and division is hidden by the next
+// row's work; longer ones go one by one.
 constexpr int64_t kTile = 16;
-constexpr int64_t rows_per_tile(int64_t n) { return n <= kTileElements ? kTile : 1; }
+constexpr int64_t rows_per_tile(int64_t row_bytes) { return row_bytes <= kShortRow ? kTile : 1; }
 
 struct Tile {
     double sums[kTile];

@@ -180,6 +180,7 @@ private:
 
     ROWNORM_INLINE void write(int64_t first, int64_t rows, const Scales &scales) const {
         const bool ragged = n_ % Row::width;
+        const bool aligning = worth_aligning<Row>(n_, reinterpret_cast<uintptr_t>(at_.y.data) | uint64_t(at_.y.stride));
         Row row(row_of<E>(from_, first), row_of<E>(at_.y, first), row_of<E>(at_.w, first), row_of<E>(at_.b, first));
         for (int64_t j = 0; j < rows; j++) {
             if constexpr (centred) {
@@ -187,8 +188,11 @@ private:
                 row.delta = VF(scales.delta[j]);
             }
             row.rstd = VF(scales.rstd[j]);
-            row.around_end(
-                n_, ragged, [&]() __attribute__((always_inline)) { row.run_near(0, n_); });
+            if (aligning)
+                row.run_misaligned(n_);
+            else
+                row.around_end(
+                    n_, ragged, [&]() __attribute__((always_inline)) { row.run_near(0, n_); });
             row.advance(from_.stride, at_.y.stride, at_.w.stride, at_.b.stride);
         }
     }

@@ -89,25 +89,39 @@ ROWNORM_INLINE void add_residual_of_chunk(const typename X::value *x, const type
         });
 }
 
-// The sums of whole rows, chunk by chunk.
-
-template <class E>
-ROWNORM_INLINE void add_elements(const typename E::value *row, int64_t n, double &sum) {
+// The sums of whole rows: add(first element, elements, lanes) for each chunk.
+template <class E, class F>
+ROWNORM_INLINE void close_chunks(int64_t n, double &sum, F add) {
     for_chunks(
         n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
             Lanes<E, lanes_of<E>> lanes;
-            add_chunk<E>(row + first, elements, lanes);
+            add(first, elements, lanes);
             sum += double(lanes.close());
         });
 }
 
 template <class E>
+ROWNORM_INLINE void add_elements(const typename E::value *row, int64_t n, double &sum) {
+    close_chunks<E>(
+        n, sum, [&](int64_t first, int64_t elements, auto &lanes) __attribute__((always_inline)) {
+            add_chunk<E>(row + first, elements, lanes);
+        });
+}
+
+template <class E>
 ROWNORM_INLINE void add_squares(const typename E::value *row, int64_t n, double &sum) {
-    for_chunks(
-        n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
-            Lanes<E, lanes_of<E>> lanes;
+    close_chunks<E>(
+        n, sum, [&](int64_t first, int64_t elements, auto &lanes) __attribute__((always_inline)) {
             add_squares_of_chunk<E>(row + first, elements, lanes);
-            sum += double(lanes.close());
+        });
+}
+
+template <class X, class R, bool square>
+ROWNORM_INLINE void add_residual(const typename X::value *x, const typename R::value *residual, typename R::value *out,
+                                 int64_t n, double &sum) {
+    close_chunks<R>(
+        n, sum, [&](int64_t first, int64_t elements, auto &lanes) __attribute__((always_inline)) {
+            add_residual_of_chunk<X, R, square>(x + first, residual + first, out + first, elements, lanes);
         });
 }
 
@@ -120,17 +134,6 @@ ROWNORM_INLINE void add_centred(const typename E::value *row, int64_t n, double 
             lanes.add(row + first, elements, m);
             sum += double(lanes.linear.close());
             squares += double(lanes.square.close());
-        });
-}
-
-template <class X, class R, bool square>
-ROWNORM_INLINE void add_residual(const typename X::value *x, const typename R::value *residual, typename R::value *out,
-                                 int64_t n, double &sum) {
-    for_chunks(
-        n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
-            Lanes<R, lanes_of<R>> lanes;
-            add_residual_of_chunk<X, R, square>(x + first, residual + first, out + first, elements, lanes);
-            sum += double(lanes.close());
         });
 }
 
