@@ -164,11 +164,13 @@ void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begi
     const Strategy strategy = choose_strategy(plan, io, rows, end - begin);
     if (alone == kSummed)
         return run_rest(plan, io, strategy, begin, end, io.residual.data ? 1 : 0);
-    if (strategy.fetch_next || !are_plain(plan, io))
+    const bool plain = are_plain(plan, io);
+    const WholeRowKernels whole = plain ? whole_row_kernels(plan, io) : WholeRowKernels{};
+    const bool near = !strategy.fetch_next || (whole.several && !strategy.stream && !strategy.exceeds_l3);
+    if (!plain || !near)
         return run_any(plan, io, strategy, begin, end);
     const DefaultFloatState state;
-    const RowsDone done =
-        run_plain_rows(plan, plan.plain, plan.add, whole_row_kernels(plan, io), row_set(io, begin), end - begin);
+    const RowsDone done = run_plain_rows(plan, plan.plain, plan.add, whole, row_set(io, begin), end - begin);
     if (begin + done.normalised < end)
         run_rest(plan, io, strategy, begin + done.normalised, end, done.summed);
 }
