@@ -82,9 +82,8 @@ template <class V>
 }
 
 // The factor as an f32, from bounds or else by the formula. False if f32 arithmetic does not hold the row.
-[[gnu::always_inline]] inline bool f32_root_of_mean(const Bounds &bounds, double sum, const Count &elements, double eps,
-                                                    float &factor) {
-    if (__builtin_expect(settle(bounds, factor), 1))
+[[gnu::always_inline]] inline bool f32_root_of_mean(double sum, const Count &elements, double eps, float &factor) {
+    if (__builtin_expect(settle(bounds_of_mean(sum, elements, eps), factor), 1))
         return true;
     const Root root = root_of_mean(sum, elements, eps);
     factor = float(root.factor);
@@ -97,9 +96,6 @@ template <class V>
     const Root root = root_of_variance(sum, squares, elements, eps);
     factor = float(root.factor);
     return is_finite_number(sum) && is_finite_number(squares) && is_large_enough(root.argument, false);
-}
-[[gnu::always_inline]] inline bool f32_root_of_mean(double sum, const Count &elements, double eps, float &factor) {
-    return f32_root_of_mean(bounds_of_mean(sum, elements, eps), sum, elements, eps, factor);
 }
 [[gnu::always_inline]] inline bool f32_root_of_variance(double sum, double squares, const Count &elements, double eps,
                                                         float &factor) {

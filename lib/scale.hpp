@@ -27,4 +27,22 @@ inline Root root_of_squares(const Formula &formula, double sum, double eps, doub
     }
 }
 
+// Bounds of the same where they serve, of one sum or of two; others settle nothing.
+template <class V>
+inline BoundsOf<V> bounds_of_squares(const Formula &formula, V sum) {
+    const double eps = formula.eps;
+    if (formula.op == ROWNORM_RMS_NORM)
+        return bounds_of_mean(sum, formula.elements, eps);
+    switch (formula.l2_eps) {
+    case ROWNORM_L2_EPS_ADD:
+        return bounds_of_inverse_root(V{});
+    case ROWNORM_L2_EPS_INSIDE:
+        return bounds_of_inverse_root(sum + eps);
+    case ROWNORM_L2_EPS_CLAMP:
+        return bounds_of_inverse_root(sum < eps ? V{} : sum);
+    default: // the root is clearly above eps, or left to the formula
+        return bounds_of_inverse_root(sum > eps * eps * (1 + 0x1p-40) ? sum : V{});
+    }
+}
+
 } // namespace rownorm

@@ -44,30 +44,27 @@ inline bool for_bounds(int64_t rows, F bounds, Close close) {
     return all_fit;
 }
 
-// RMSNorm, of f32 arithmetic.
-inline bool close_f32_means(const Formula &formula, int64_t rows, Tile &t) {
-    const Count elements = formula.elements;
-    const double eps = formula.eps;
-    return for_bounds(
-        rows, [&](int64_t r, auto load) { return bounds_of_mean(load(t.sums + r), elements, eps); },
-        [&](int64_t r, const Bounds &bounds) {
-            float rstd;
-            t.fits[r] = f32_root_of_mean(bounds, t.sums[r], elements, eps, rstd);
-            t.scale[r].rstd = double(rstd);
-            return t.fits[r];
-        });
+// RMSNorm and L2Norm, from t.sums.
+inline bool close_square(const Formula &formula, const Bounds &bounds, int64_t r, Tile &t) {
+    float rstd;
+    t.fits[r] = settle(bounds, rstd);
+    t.scale[r].rstd = double(rstd);
+    if (__builtin_expect(t.fits[r], 1))
+        return true;
+    const Root root = root_of_squares(formula, t.sums[r], formula.eps, formula.eps);
+    t.scale[r].rstd = formula.is_f64 ? root.factor : double(float(root.factor));
+    return t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(root.argument, formula.is_f64);
 }
 
-// Closes RMSNorm and L2Norm rows from t.sums. True if all rows fit.
+// True if all rows fit.
 inline bool close_squares(const Formula &formula, int64_t rows, Tile &t) {
-    if (formula.op == ROWNORM_RMS_NORM && !formula.is_f64)
-        return close_f32_means(formula, rows, t);
+    if (!formula.is_f64)
+        return for_bounds(
+            rows, [&](int64_t r, auto load) { return bounds_of_squares(formula, load(t.sums + r)); },
+            [&](int64_t r, const Bounds &bounds) { return close_square(formula, bounds, r, t); });
     bool all_fit = true;
-    for (int64_t r = 0; r < rows; r++) {
-        const Root root = root_of_squares(formula, t.sums[r], formula.eps, formula.eps);
-        t.scale[r].rstd = formula.is_f64 ? root.factor : double(float(root.factor));
-        all_fit &= t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(root.argument, formula.is_f64);
-    }
+    for (int64_t r = 0; r < rows; r++)
+        all_fit &= close_square(formula, {}, r, t);
     return all_fit;
 }
 
