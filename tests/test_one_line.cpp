@@ -3,7 +3,8 @@
 // The one-line calls: the bits of the plan's way, their rules, nothing allocated.
 #include "broken.hpp"
 #include "formats.hpp"
-#include "run.hpp"
+#include "fp_state.hpp"
+#include "usual_way.hpp"
 
 #include <doctest/doctest.h>
 
@@ -59,6 +60,33 @@ Case make(rownorm_type type, int formula, std::int64_t rows, std::int64_t n) {
     return c;
 }
 
+/// Any of the nine with a gain, and LayerNorm with a bias. The residual is written over in `out`, which has its size.
+rownorm_status call(const Case &c, const Inputs &in, float eps, Outputs &out) {
+    if (c.residual)
+        return add_rms_norm(c.mix.x, out.y.data(), out.residual_out.data(), in.x.data(), in.w.data(), c.rows, c.n, eps);
+    if (c.op == ROWNORM_LAYER_NORM)
+        return layer_norm(c.mix.x, out.y.data(), in.x.data(), in.w.data(), in.b.data(), c.rows, c.n, eps);
+    return rms_norm(c.mix.x, out.y.data(), in.x.data(), in.w.data(), c.rows, c.n, eps);
+}
+
+/// RMSNorm, RMSNorm of a sum, LayerNorm.
+constexpr int ops = 3;
+Case with_weights(rownorm_type type, int op, std::int64_t rows, std::int64_t n) {
+    Case c = make(type, op == 2 ? 2 : 0, rows, n);
+    c.residual = op == 1;
+    c.gain = true;
+    c.bias = op == 2;
+    return c;
+}
+
+void check_call(const Case &c, const Inputs &in, float eps, const Outputs &expected) {
+    Outputs out{in.x, in.residual, {}, {}};
+    CHECK(call(c, in, eps, out) == ROWNORM_OK);
+    const std::string text = difference(c, expected, out);
+    if (!text.empty())
+        report(c, {}, "a one-line call: " + text);
+}
+
 const void *or_null(const std::vector<std::byte> &bytes) { return bytes.empty() ? nullptr : bytes.data(); }
 
 } // namespace
@@ -95,6 +123,60 @@ TEST_SUITE("one-line calls") {
                     }
     }
 
+    TEST_CASE("of a few rows, to any of which the arithmetic of f32 may not hold, give the bits of the usual way") {
+        std::uint64_t member = 0;
+        constexpr std::int64_t most = 40;
+        for (const rownorm_type type : types)
+            for (int op = 0; op < ops; ++op)
+                for (const std::int64_t n : {8, 16, 33, 64, 128, 256}) {
+                    Case c = with_weights(type, op, most, n);
+                    const Inputs all = make_inputs(c);
+                    const Outputs expected = the_usual_way(c, all);
+                    for (std::int64_t rows = 1; rows <= most; ++rows) {
+                        if (!kept(++member))
+                            continue;
+                        c.rows = rows;
+                        check_call(c, first_rows(all, most, rows), 1e-5F, first_rows(expected, most, rows));
+                        // One row of zeros, which needs eps.
+                        Inputs zero = all;
+                        zero.x.assign(zero.x.size(), std::byte{0});
+                        zero.residual.assign(zero.residual.size(), std::byte{0});
+                        const auto odd = static_cast<std::size_t>(member) % static_cast<std::size_t>(rows);
+                        const Inputs in = first_rows(with_row(all, zero, most, odd), most, rows);
+                        c.eps = 0;
+                        check_call(c, in, 0, the_usual_way(c, in));
+                        c.eps = static_cast<double>(1e-5F);
+                    }
+                }
+    }
+
+    TEST_CASE("take any eps as it is, in any floating-point state") {
+        std::uint64_t member = 0;
+        for (const rownorm_type type : types)
+            for (int op = 0; op < ops; ++op)
+                for (const std::int64_t rows : {1, 2, 20})
+                    for (const float eps : {0.0F, -0.0F, 0x1p-149F, 1e-40F, 0x1p-126F, 1e30F})
+                        for (const FpState &state : fp_states) {
+                            if (!kept(++member))
+                                continue;
+                            Case c = with_weights(type, op, rows, 64);
+                            c.data = member % 2 == 0 ? Data::normal : Data::tiny; // of those eps is a part
+                            Inputs in = make_inputs(c);
+                            if (c.data == Data::tiny && type != ROWNORM_F16)
+                                in.x = elements(type, std::vector<long double>(static_cast<std::size_t>(rows * c.n),
+                                                                               static_cast<long double>(1e-20)));
+                            c.eps = static_cast<double>(eps);
+                            const Outputs expected = the_usual_way(c, in);
+                            Outputs found{in.x, in.residual, {}, {}};
+                            rownorm_status status = ROWNORM_OK;
+                            std::uint64_t taken = 0;
+                            INFO(state.name);
+                            CHECK(in_fp_state(state.bits, taken, [&] { status = call(c, in, eps, found); }) == taken);
+                            CHECK(status == ROWNORM_OK);
+                            CHECK(difference(c, expected, found) == "");
+                        }
+    }
+
     TEST_CASE("refuse what breaks a rule, and write nothing") {
         for (const rownorm_type type : types) {
             std::vector<std::byte> buffer(4096, std::byte{0x3c});
@@ -115,6 +197,18 @@ TEST_SUITE("one-line calls") {
                 {[&] { return rms_norm(type, y, x, w, 2, 8, -1e-45F); }, "eps", "-1.4"},
                 {[&] { return rms_norm(type, y, x, w, 2, 8, infinity); }, "eps", "inf"},
                 {[&] { return rms_norm(type, y, x, w, 2, 8, std::numeric_limits<float>::quiet_NaN()); }, "eps", "nan"},
+                // One row, which has a way of its own.
+                {[&] { return rms_norm(type, y, x, w, 1, 64, -1.0F); }, "eps", "-1"},
+                {[&] { return rms_norm(type, y, x, w, 1, 64, -1e-45F); }, "eps", "-1.4"},
+                {[&] { return add_rms_norm(type, y, r, x, w, 1, 64, infinity); }, "eps", "inf"},
+                {[&] { return layer_norm(type, y, x, w, r, 1, 64, std::numeric_limits<float>::quiet_NaN()); }, "eps",
+                 "nan"},
+                {[&] { return rms_norm(type, x + 4, x, w, 1, 64, 0); }, "y", "x"},
+                {[&] { return rms_norm(type, w, x, w, 1, 64, 0); }, "y", "w"},
+                {[&] { return layer_norm(type, y, x, w, y, 1, 64, 0); }, "y", "b"},
+                {[&] { return add_rms_norm(type, r, r, x, w, 1, 64, 0); }, "y", "residual"},
+                {[&] { return add_rms_norm(type, y, w, x, w, 1, 64, 0); }, "residual", "w"},
+                {[&] { return add_rms_norm(type, y, nullptr, x, w, 1, 64, 0); }, "residual", "NULL"},
                 {[&] { return rms_norm(type, y, x, w, INT64_C(1) << 62, 4, 0); }, "extent", "4611686018427387904"},
                 {[&] { return rms_norm(type, y, x, w, INT64_C(1) << 40, INT64_C(1) << 40, 0); }, "overflow", ""},
                 {[&] { return rms_norm(type, y + 1, x, w, 2, 8, 0); }, "y", "multiple"},

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row by itself, and long rows one after the other, without statistics: ways of their own, which must give the bits
-// of the way that any batch can take.
+// A row by itself, and long rows one after the other, without statistics: each has kernels of its own.
 #include "fp_state.hpp"
-#include "run.hpp"
+#include "usual_way.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,40 +12,12 @@ using namespace rownorm_test;
 
 namespace {
 
-/// The bits that the same rows have where statistics are asked for.
-Outputs the_usual_way(const Case &c, const Inputs &in) {
-    Outputs expected = run(c, in);
-    expected.mean.clear();
-    expected.rstd.clear();
-    return expected;
-}
-
-Setup without_statistics(const Case &c) {
-    Setup setup;
-    setup.statistics = false;
-    setup.residual_out_place = c.residual ? Place::over_residual : Place::own;
-    return setup;
-}
-
 void check_alone(const Case &c, const Inputs &in) {
     Setup setup = without_statistics(c);
     const Outputs expected = the_usual_way(c, in);
     check_same_bits(c, in, setup, expected);
     setup.y.offset = 1;
     check_same_bits(c, in, setup, expected);
-}
-
-/// The rows of `ordinary`, but that row `odd` has the data of the other.
-Inputs with_row(const Inputs &ordinary, const Inputs &other, std::size_t rows, std::size_t odd) {
-    Inputs in = ordinary;
-    const auto replace = [&](std::vector<std::byte> &all, const std::vector<std::byte> &from) {
-        const auto row = static_cast<std::ptrdiff_t>(all.size() / rows), begin = row * static_cast<std::ptrdiff_t>(odd);
-        if (!all.empty())
-            std::copy(from.begin() + begin, from.begin() + begin + row, all.begin() + begin);
-    };
-    replace(in.x, other.x);
-    replace(in.residual, other.residual);
-    return in;
 }
 
 } // namespace

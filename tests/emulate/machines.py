@@ -43,7 +43,7 @@ QEMU_MASKED_LOADS = ("every argument ends?*", "the same for long rows and for ba
 CHOICE = "ISA"
 
 # bochs takes some hundred times as long as the machine: every kernel once, and few of the sweeps.
-KERNELS = "ISA,affine,aliasing,layout,LayerNorm,fused add,NaN and infinity,lane model,one-line calls,redone rows,signed zeros"
+KERNELS = "ISA,affine,aliasing,layout,LayerNorm,fused add,NaN and infinity,lane model,one-line calls,redone rows,several rows,signed zeros"
 
 MACHINES = [
     Machine("qemu64", "sse2", "SSE2 and SSE3 only", qemu_cpu="qemu64"),
