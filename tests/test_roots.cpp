@@ -262,6 +262,7 @@ TEST_SUITE("roots") {
                 for (int ulps = -4; least > 0x1p-1000 && ulps <= 4; ++ulps) {
                     near_eps.l2(mode, stepped(least, ulps), eps);
                     near_eps.l2(mode, stepped(least, ulps * 4096), eps);
+                    near_eps.l2(mode, least * (1 + 0.002 * ulps), eps);
                 }
             }
             for (const double sum : {0.0, 0x1p-100, 0x1p-99, infinity, nan_value})
