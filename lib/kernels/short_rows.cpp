@@ -6,11 +6,9 @@
 
 namespace {
 
-using rownorm::Affine;
 using rownorm::Count;
 using rownorm::kAbove;
 using rownorm::kBelow;
-using rownorm::MutableRows;
 using rownorm::Rows;
 using rownorm::RowsDone;
 
