@@ -12,24 +12,34 @@ namespace rownorm {
 // A number of elements to divide by.
 struct Count {
     double value, inverse;
+    bool is_power_of_2; // whose inverse is exact: a product with it has the bits of the quotient, sooner
 };
-[[gnu::always_inline]] inline Count count_of(int64_t n) { return {double(n), 1.0 / double(n)}; }
+[[gnu::always_inline]] inline Count count_of(int64_t n) { return {double(n), 1.0 / double(n), (n & (n - 1)) == 0}; }
+template <class V> // double, or Two for two rows
+[[gnu::always_inline]] inline V operator/(V sum, const Count &count) {
+    return count.is_power_of_2 ? sum * count.inverse : sum / count.value;
+}
 
-struct Root {
-    double argument; // what stands under the root
-    double factor;   // 1/sqrt(v) or 1/d
+template <class V>
+struct RootOf {
+    V argument; // what stands under the root
+    V factor;   // 1/sqrt(v) or 1/d
 };
+using Root = RootOf<double>;
+[[gnu::always_inline]] inline Root part(const RootOf<Two> &two, int i) { return {two.argument[i], two.factor[i]}; }
 
 // RMSNorm: from the sum of squares.
-[[gnu::always_inline]] inline Root root_of_mean(double sum, const Count &elements, double eps) {
-    const double v = sum / elements.value + eps;
+template <class V>
+[[gnu::always_inline]] inline RootOf<V> root_of_mean(V sum, const Count &elements, double eps) {
+    const V v = sum / elements + eps;
     return {v, 1.0 / square_root(v)};
 }
 
 // LayerNorm: from the sums of d = x - m and of d^2, m being the first estimate of the mean.
-[[gnu::always_inline]] inline Root root_of_variance(double sum, double squares, const Count &elements, double eps) {
-    const double variance = (squares - sum * sum / elements.value) / elements.value;
-    const double v = (variance < 0.0 ? 0.0 : variance) + eps;
+template <class V>
+[[gnu::always_inline]] inline RootOf<V> root_of_variance(V sum, V squares, const Count &elements, double eps) {
+    const V variance = (squares - sum * sum / elements) / elements;
+    const V v = (variance < 0.0 ? V{} : variance) + eps;
     return {v, 1.0 / square_root(v)};
 }
 
@@ -49,7 +59,7 @@ struct Root {
 constexpr double kBelow = 1 - 0x1p-48, kAbove = 1 + 0x1p-48;
 constexpr double kSettledFrom = 0x1p-99; // what stands under the root, so that no rounding of it decides what fits
 
-template <class V> // double, or Two for two rows
+template <class V>
 struct BoundsOf {
     V argument, low, high;
 };
@@ -105,7 +115,7 @@ template <class V>
 // sum / n as an f32.
 [[gnu::always_inline]] inline float f32_quotient(double sum, const Count &elements) {
     const auto low = float(sum * (elements.inverse * kBelow)), high = float(sum * (elements.inverse * kAbove));
-    return __builtin_expect(low == high, 1) ? low : float(sum / elements.value);
+    return __builtin_expect(low == high, 1) ? low : float(sum / elements);
 }
 
 } // namespace rownorm

@@ -28,43 +28,50 @@ struct Tile {
     }
 };
 
-// Calls bounds(r, load) for the rows of a tile, two at a time as long as there are two, where `load` reads their sums;
-// and then close(r, bounds) for each row by itself, which says whether the row fits. True if all do.
+// Calls find(r, load) for the rows of a tile, two at a time as long as there are two, where `load` reads their sums;
+// and then close(r, found) for each row by itself, which says whether the row fits. True if all do.
 template <class F, class Close>
-inline bool for_bounds(int64_t rows, F bounds, Close close) {
+inline bool close_by_twos(int64_t rows, F find, Close close) {
     bool all_fit = true;
     int64_t r = 0;
     for (; r + 2 <= rows; r += 2) {
-        const BoundsOf<Two> both = bounds(r, two_of);
+        const auto both = find(r, two_of);
         all_fit &= close(r, part(both, 0));
         all_fit &= close(r + 1, part(both, 1));
     }
     if (r < rows)
-        all_fit &= close(r, bounds(r, [](const double *p) { return *p; }));
+        all_fit &= close(r, find(r, [](const double *p) { return *p; }));
     return all_fit;
 }
 
-// RMSNorm and L2Norm, from t.sums.
-inline bool close_square(const Formula &formula, const Bounds &bounds, int64_t r, Tile &t) {
-    float rstd;
-    t.fits[r] = settle(bounds, rstd);
-    t.scale[r].rstd = double(rstd);
-    if (__builtin_expect(t.fits[r], 1))
-        return true;
-    const Root root = root_of_squares(formula, t.sums[r], formula.eps, formula.eps);
+// From the formula.
+inline bool close_square(const Formula &formula, const Root &root, int64_t r, Tile &t) {
     t.scale[r].rstd = formula.is_f64 ? root.factor : double(float(root.factor));
     return t.fits[r] = is_finite_number(t.sums[r]) && is_large_enough(root.argument, formula.is_f64);
 }
 
-// True if all rows fit.
+// f32 arithmetic: from bounds if they settle.
+inline bool close_f32_square(const Formula &formula, const Bounds &bounds, int64_t r, Tile &t) {
+    float rstd;
+    if (__builtin_expect(!settle(bounds, rstd), 0))
+        return close_square(formula, root_of_squares(formula, t.sums[r], formula.eps, formula.eps), r, t);
+    t.scale[r].rstd = double(rstd);
+    return t.fits[r] = true;
+}
+
+// RMSNorm and L2Norm, from t.sums. True if all rows fit.
 inline bool close_squares(const Formula &formula, int64_t rows, Tile &t) {
     if (!formula.is_f64)
-        return for_bounds(
+        return close_by_twos(
             rows, [&](int64_t r, auto load) { return bounds_of_squares(formula, load(t.sums + r)); },
-            [&](int64_t r, const Bounds &bounds) { return close_square(formula, bounds, r, t); });
+            [&](int64_t r, const Bounds &bounds) { return close_f32_square(formula, bounds, r, t); });
+    if (formula.op == ROWNORM_RMS_NORM)
+        return close_by_twos(
+            rows, [&](int64_t r, auto load) { return root_of_mean(load(t.sums + r), formula.elements, formula.eps); },
+            [&](int64_t r, const Root &root) { return close_square(formula, root, r, t); });
     bool all_fit = true;
     for (int64_t r = 0; r < rows; r++)
-        all_fit &= close_square(formula, {}, r, t);
+        all_fit &= close_square(formula, root_of_squares(formula, t.sums[r], formula.eps, formula.eps), r, t);
     return all_fit;
 }
 
@@ -72,8 +79,7 @@ inline bool close_squares(const Formula &formula, int64_t rows, Tile &t) {
 // finite if the first one is not.)
 inline void estimate_means(const Formula &formula, int64_t rows, Tile &t) {
     for (int64_t r = 0; r < rows; r++) {
-        t.centre[r] =
-            formula.is_f64 ? t.sums[r] / formula.elements.value : double(f32_quotient(t.sums[r], formula.elements));
+        t.centre[r] = formula.is_f64 ? t.sums[r] / formula.elements : double(f32_quotient(t.sums[r], formula.elements));
         t.sums[r] = t.squares[r] = 0;
     }
 }
@@ -82,7 +88,7 @@ inline void estimate_means(const Formula &formula, int64_t rows, Tile &t) {
 inline bool close_f32_variances(const Formula &formula, int64_t rows, Tile &t) {
     const Count elements = formula.elements;
     const double eps = formula.eps;
-    return for_bounds(
+    return close_by_twos(
         rows,
         [&](int64_t r, auto load) { return bounds_of_variance(load(t.sums + r), load(t.squares + r), elements, eps); },
         [&](int64_t r, const Bounds &bounds) {
@@ -97,19 +103,22 @@ inline bool close_f32_variances(const Formula &formula, int64_t rows, Tile &t) {
 inline bool close_centred(const Formula &formula, int64_t rows, Tile &t) {
     if (!formula.is_f64)
         return close_f32_variances(formula, rows, t);
-    bool all_fit = true;
-    for (int64_t r = 0; r < rows; r++) {
-        const Root root = root_of_variance(t.sums[r], t.squares[r], formula.elements, formula.eps);
-        t.scale[r] = {t.centre[r], t.sums[r] / formula.elements.value, root.factor};
-        all_fit &= t.fits[r] =
-            is_finite_number(t.sums[r]) && is_finite_number(t.squares[r]) && is_large_enough(root.argument, true);
-    }
-    return all_fit;
+    const Count elements = formula.elements;
+    return close_by_twos(
+        rows,
+        [&](int64_t r, auto load) {
+            return root_of_variance(load(t.sums + r), load(t.squares + r), elements, formula.eps);
+        },
+        [&](int64_t r, const Root &root) {
+            t.scale[r] = {t.centre[r], t.sums[r] / elements, root.factor};
+            return t.fits[r] = is_finite_number(t.sums[r]) && is_finite_number(t.squares[r]) &&
+                               is_large_enough(root.argument, true);
+        });
 }
 
 // The mean as it is reported.
 inline double mean_of(const Formula &formula, const Tile &t, int64_t r) {
-    return formula.op == ROWNORM_LAYER_NORM ? t.centre[r] + t.sums[r] / formula.elements.value : 0;
+    return formula.op == ROWNORM_LAYER_NORM ? t.centre[r] + t.sums[r] / formula.elements : 0;
 }
 
 // What the rows of a tile, which are in memory at `s` and their sums in t.sums, are scaled by. True if all fit.

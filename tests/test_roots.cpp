@@ -96,7 +96,7 @@ public:
         ++usual;
         refused += static_cast<float>(sum * (inverse * rownorm::kBelow)) !=
                    static_cast<float>(sum * (inverse * rownorm::kAbove));
-        if (!same_bits(rownorm::f32_quotient(sum, elements), static_cast<float>(sum / elements.value)))
+        if (!same_bits(rownorm::f32_quotient(sum, elements), static_cast<float>(sum / static_cast<double>(n))))
             note("quotient", sum, 0, n, 0);
     }
 
