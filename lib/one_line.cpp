@@ -48,13 +48,16 @@ ROWNORM_AT_ONCE bool is_plain(const Pointers &p, uint64_t all, uint64_t row, uin
 
 constexpr uint64_t kMostElements = uint64_t(1) << 26; // of a row, for the short ways
 
+constexpr rownorm_type name_of(Type type) {
+    return type == kF32 ? ROWNORM_F32 : type == kF16 ? ROWNORM_F16 : ROWNORM_BF16;
+}
+
 // Any call, by a plan and an io; finds the words for what is wrong.
 [[gnu::noinline]] rownorm_status run_at_length(const Call &call, const Pointers &p, int64_t rows) {
-    static constexpr rownorm_type names[] = {ROWNORM_F32, ROWNORM_F16, ROWNORM_BF16};
     rownorm_descriptor d = {};
     d.struct_size = sizeof d;
     d.op = call.op;
-    d.x_type = names[call.type];
+    d.x_type = name_of(call.type);
     d.n = call.n;
     d.eps = call.eps;
     Plan plan;

@@ -41,6 +41,9 @@ private:
     VF a_[S], b_[S];
 };
 
+// Not by xsimd's store, which a compiler may leave as a function of its own, shared between ISAs by its name.
+ROWNORM_INLINE void put(VF v, float (&to)[S]) { __builtin_memcpy(to, &v.data, sizeof to); }
+
 // A number a row, in f64.
 struct Wide {
     VD low, high;
@@ -67,7 +70,7 @@ struct Wide {
 ROWNORM_INLINE bool settle(Wide v, float (&factor)[S]) {
     const Wide root = v.root(), inverse = 1.0 / v;
     const VF below = (root * (inverse * kBelow)).as_f32(), above = (root * (inverse * kAbove)).as_f32();
-    below.store_unaligned(factor);
+    put(below, factor);
     return xsimd::all(below == above) && all_above(v, rownorm::kSettledFrom);
 }
 
@@ -130,7 +133,7 @@ private:
         if (__builtin_expect(settle(Wide(sums) * elements_.inverse + eps_, to.rstd), 1))
             return true;
         float sum[S];
-        sums.store_unaligned(sum);
+        put(sums, sum);
         bool all_fit = true;
         for (int j = 0; j < S; j++)
             all_fit &= rownorm::f32_root_of_mean(double(sum[j]), elements_, eps_, to.rstd[j]);
@@ -153,8 +156,8 @@ private:
                 none_above(correction, q * 0.5) && settle((q - correction) * elements_.inverse + eps_, to.rstd), 1))
             return true;
         float sum[S], of_squares[S];
-        sums.store_unaligned(sum);
-        squares.store_unaligned(of_squares);
+        put(sums, sum);
+        put(squares, of_squares);
         bool all_fit = true;
         for (int j = 0; j < S; j++)
             all_fit &=
@@ -167,11 +170,11 @@ private:
         const Wide s(sums);
         const VF below = (s * (elements_.inverse * kBelow)).as_f32(),
                  above = (s * (elements_.inverse * kAbove)).as_f32();
-        below.store_unaligned(to);
+        put(below, to);
         if (__builtin_expect(xsimd::all(below == above), 1))
             return;
         float sum[S];
-        sums.store_unaligned(sum);
+        put(sums, sum);
         for (int j = 0; j < S; j++)
             to[j] = rownorm::f32_quotient(double(sum[j]), elements_);
     }
