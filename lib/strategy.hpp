@@ -12,11 +12,11 @@
 namespace rownorm {
 
 struct Strategy {
-    bool ahead;       // close the next rows before these are written, so that the latency of their roots is hidden
-    bool fetch_next;  // fetch the next rows to L2 while these are written
-    bool fetch_to_l1; // or to L1
-    bool stream;      // store y around the caches
-    bool exceeds_l3;  // a batch that does not, comes fast enough without being fetched, if its rows are short
+    bool ahead = false; // close the next rows before these are written, so that the latency of their roots is hidden
+    bool fetch_next = false;  // fetch the next rows to L2 while these are written
+    bool fetch_to_l1 = false; // or to L1
+    bool stream = false;      // store y around the caches
+    bool exceeds_l3 = false;  // a batch that does not, comes fast enough without being fetched, if its rows are short
 };
 
 // Bytes that a batch reads and writes; the gain and the bias, which stay in the caches, do not count.
@@ -29,7 +29,7 @@ inline bool may_run_ahead(int64_t row_bytes) { return row_bytes <= (8 << 10); }
 inline Strategy choose_strategy(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t mine) noexcept {
     constexpr int64_t any_l2 = 128 << 10; // a batch that fits into this is near on every machine
     if (rows < any_l2 && plan.n < any_l2 && rows * plan.most_bytes <= any_l2)
-        return {may_run_ahead(plan.x_bytes), false, false, false, false};
+        return {.ahead = may_run_ahead(plan.x_bytes)};
     return choose_far_strategy(plan, io, rows, mine);
 }
 
