@@ -15,7 +15,8 @@
     extern const rownorm::ApplyKernels rownorm_apply_f32_##isa, rownorm_apply_f16_##isa, rownorm_apply_bf16_##isa;     \
     extern const rownorm::F64ApplyKernels rownorm_apply_f64_##isa;                                                     \
     extern const rownorm::OneRowKernels rownorm_one_row_##isa;                                                         \
-    extern const rownorm::ShortRowsKernels rownorm_short_rows_##isa;
+    extern const rownorm::ShortRowsKernels rownorm_short_rows_##isa;                                                   \
+    extern const rownorm::ScaleKernels rownorm_scales_##isa;
 // The table of an ISA, which may take the families that do not round to bf16 from another one.
 #define ROWNORM_KERNELS(isa, other)                                                                                    \
     constexpr KernelTable isa##_kernels = {                                                                            \
@@ -24,7 +25,8 @@
         {&rownorm_apply_f32_##isa, &rownorm_apply_f16_##other, &rownorm_apply_bf16_##isa},                             \
         &rownorm_apply_f64_##other,                                                                                    \
         &rownorm_one_row_##isa,                                                                                        \
-        &rownorm_short_rows_##isa};
+        &rownorm_short_rows_##isa,                                                                                     \
+        &rownorm_scales_##isa};
 #define ROWNORM_ISA(isa, narrow, obstacle)                                                                             \
     { #isa, &isa##_kernels, &narrow##_kernels, obstacle }
 

@@ -6,7 +6,7 @@
 // sizes in elements; none of them checks anything. They assume the default floating-point state.
 #pragma once
 
-#include "root.hpp"
+#include "formula.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +44,12 @@ using CentredKernel = void (*)(Rows x, int64_t rows, int64_t n, const double *me
 // and sums[r] += the sum of s or of s*s.
 using AddKernel = void (*)(Rows x, Rows residual, MutableRows out, int64_t rows, int64_t n, double *sums);
 
+// From up to a chunk of each of a tile's rows (the first k elements, for all but LayerNorm) to what the rows are scaled
+// by; the second one writes out = x + residual first. False if the usual arithmetic does not hold all of them.
+using ScaleKernel = bool (*)(Rows x, int64_t rows, const Formula &formula, Scale *scale);
+using AddScaleKernel = bool (*)(Rows x, Rows residual, MutableRows out, int64_t rows, const Formula &formula,
+                                Scale *scale);
+
 // y = t, t * w, t * (offset + w), t * w + b, and kGeneral: whatever is there, also rounding before the gain.
 enum Affine : uint32_t { kNone, kGain, kOffsetGain, kGainBias, kGeneral };
 constexpr int kAffines = 5;
@@ -78,13 +84,13 @@ struct RowSet {
     Rows w, b;
 };
 
-// Both passes over rows of n elements, at most a chunk, several at a time; y may be x. It stops before the rows of
-// which the usual arithmetic does not hold one, and leaves those that the other kernels serve better.
+// Both passes over rows of at most a chunk, several at a time; y may be x. It stops before the rows of which the usual
+// arithmetic does not hold one, and leaves those that the other kernels serve better.
 struct RowsDone {
     int64_t normalised;
     int64_t summed; // after those: rows whose residual is the sum already
 };
-using ShortRowsKernel = RowsDone (*)(const RowSet &at, int64_t rows, int64_t n, double eps);
+using ShortRowsKernel = RowsDone (*)(const RowSet &at, int64_t rows, const Formula &formula);
 
 // One family a file: which kernels an object file of lib/kernels exports.
 struct StatisticsKernels {
@@ -108,8 +114,14 @@ struct OneRowKernels { // by the type of all: RMSNorm with a gain, LayerNorm wit
     OneRowKernel rms_norm[kHalfAndF32Types], add_rms_norm[kHalfAndF32Types], layer_norm[kHalfAndF32Types];
 };
 
-struct ShortRowsKernels { // as OneRowKernels
+struct ShortRowsKernels { // as OneRowKernels; those of RMSNorm are for L2Norm, too
     ShortRowsKernel rms_norm[kHalfAndF32Types], add_rms_norm[kHalfAndF32Types], layer_norm[kHalfAndF32Types];
+};
+
+struct ScaleKernels { // by the type of the rows, and of the residual
+    ScaleKernel squares[kHalfAndF32Types], variance[kHalfAndF32Types];
+    AddScaleKernel add_squares[kHalfAndF32Types];
+    int64_t fewest; // rows that are worth it
 };
 
 struct KernelTable {
@@ -119,6 +131,7 @@ struct KernelTable {
     const F64ApplyKernels *apply_f64;
     const OneRowKernels *one_row;
     const ShortRowsKernels *short_rows;
+    const ScaleKernels *scales;
 };
 
 } // namespace rownorm

@@ -25,11 +25,13 @@ public:
           apply_(kernels.apply_of(formula, at.w.data, at.b.data)) {}
 
     void sum(int64_t row, int64_t rows, Tile &t) {
-        t.clear(rows);
         const Rows x = from(at_.x, row);
-        if (!at_.residual.data)
-            return kernels_.sum(x, rows, formula_.k, t.sums);
         const MutableRows residual = from(at_.residual, row);
+        if (scale_short_rows(formula_, kernels_, x, as_input(residual), residual, rows, t))
+            return;
+        t.clear(rows);
+        if (!residual.data)
+            return kernels_.sum(x, rows, formula_.k, t.sums);
         add_(x, as_input(residual), residual, rows, formula_.n, t.sums);
     }
 
@@ -56,7 +58,7 @@ private:
 inline RowsDone run_whole_rows(const Formula &formula, const WholeRowKernels &kernels, const RowSet &at, int64_t rows,
                                bool one_by_one) {
     if (kernels.several && rows > 1)
-        return kernels.several(at, rows, formula.n, formula.eps);
+        return kernels.several(at, rows, formula);
     if (!kernels.one || !one_by_one)
         return {0, 0};
     RowSet row = at;

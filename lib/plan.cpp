@@ -100,12 +100,13 @@ void choose_whole_row_kernels(Plan &plan) {
     plan.whole = plan.whole_added = {};
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
     const bool one_type = plan.x != kF64 && plan.y == plan.x && plan.weight == plan.x;
-    if (plan.op == ROWNORM_L2_NORM || !one_type || plan.k != plan.n ||
-        affine_of(plan, true, centred) != (centred ? kGainBias : kGain))
+    if (!one_type || affine_of(plan, true, centred) != (centred ? kGainBias : kGain))
         return;
     plan.whole = whole_row_kernels_of(*plan.isa, plan.n, centred, false, plan.x);
-    if (plan.residual == plan.x)
+    if (plan.residual == plan.x && plan.k == plan.n)
         plan.whole_added = whole_row_kernels_of(*plan.isa, plan.n, centred, true, plan.x);
+    if (plan.op == ROWNORM_L2_NORM || plan.k != plan.n)
+        plan.whole.one = plan.whole_added.one = nullptr;
 }
 
 void choose_kernels(Plan &plan) {
@@ -123,6 +124,8 @@ void choose_kernels(Plan &plan) {
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
     plan.plain = kernels_of(*plan.isa, plan.n, centred, plan.x, plan.y, plan.weight);
     plan.added = kernels_of(*plan.isa, plan.n, centred, plan.residual, plan.y, plan.weight);
+    if (plan.x != plan.residual || plan.k != plan.n)
+        plan.added.of_short.add = nullptr;
     choose_whole_row_kernels(plan);
 }
 

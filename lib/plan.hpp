@@ -4,20 +4,7 @@
 
 #include "dispatch.hpp"
 
-#include <rownorm/rownorm.h>
-
 namespace rownorm {
-
-// What is computed of a row, in numbers as the arithmetic uses them.
-struct Formula {
-    rownorm_op op;
-    rownorm_l2_eps l2_eps;
-    uint32_t round;
-    bool is_f64;
-    int64_t n, k;
-    double eps, weight_offset; // -0.0 for no offset: the one number that leaves every w as it is, -0 too
-    Count elements;            // k
-};
 
 // The kind of kernel that serves a gain and a bias, either of which may be absent. LayerNorm has no kernel of its
 // own for a weight offset, which no model gives it.
@@ -29,11 +16,20 @@ constexpr Affine affine_of(const Formula &formula, bool gain, bool bias) {
     return bias ? kGainBias : gain ? kGain : kNone;
 }
 
+// From short rows to what they are scaled by, in one call for a tile of at least `fewest` rows. NULL where there is
+// none.
+struct ShortRowKernels {
+    ScaleKernel scale;
+    AddScaleKernel add; // a residual of the type of x
+    int64_t fewest;
+};
+
 // How the rows that are normalised (x, or x + residual in the residual's type) are read.
 struct RowKernels {
     Type type;
     SumKernel sum; // of x^2, for LayerNorm of x
     CentredKernel centred;
+    ShortRowKernels of_short;
     const ApplyKernel *apply; // that of kNone; the others follow at this distance
     int64_t affine_step;
 
@@ -69,6 +65,7 @@ using Plan = rownorm_plan;
 constexpr int64_t kShortRow = 2 << 10; // bytes; some of them lie in L1 or near it
 
 constexpr int64_t bytes_of(Type type) { return type == kF64 ? 8 : type == kF32 ? 4 : 2; }
+constexpr bool is_short(Type type, int64_t n) { return n <= kChunk && n * bytes_of(type) <= kShortRow; }
 
 // count_of(), as a call: a compiler may move a division ahead of what masks its traps, in the function that does so.
 Count counted(int64_t n) noexcept;
@@ -80,18 +77,29 @@ rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexc
 inline RowKernels f32_kernels_of(const Isa &isa, int64_t n, bool centred, Type x, Type y, Type weight) {
     const KernelTable &kernels = isa.kernels_for(x, n);
     const StatisticsKernels &statistics = *kernels.statistics;
-    return {x, centred ? statistics.sum[x] : statistics.sum_squares[x], statistics.centred[x],
-            &kernels.apply[x]->apply[centred][kNone][y][weight], kHalfAndF32Types * kHalfAndF32Types};
+    const ScaleKernels &scales = *kernels.scales;
+    const ShortRowKernels of_short = {centred ? scales.variance[x] : scales.squares[x],
+                                      centred ? nullptr : scales.add_squares[x], scales.fewest};
+    return {x,
+            centred ? statistics.sum[x] : statistics.sum_squares[x],
+            statistics.centred[x],
+            is_short(x, n) ? of_short : ShortRowKernels{},
+            &kernels.apply[x]->apply[centred][kNone][y][weight],
+            kHalfAndF32Types * kHalfAndF32Types};
 }
 inline RowKernels kernels_of(const Isa &isa, int64_t n, bool centred, Type x, Type y, Type weight) {
     const StatisticsKernels &statistics = *isa.kernels->statistics;
     if (x == kF64)
-        return {x, centred ? statistics.sum[x] : statistics.sum_squares[x], statistics.centred[x],
-                isa.kernels->apply_f64->apply[centred], 1};
+        return {x,
+                centred ? statistics.sum[x] : statistics.sum_squares[x],
+                statistics.centred[x],
+                {},
+                isa.kernels->apply_f64->apply[centred],
+                1};
     return f32_kernels_of(isa, n, centred, x, y, weight);
 }
 
-// For rows of one type.
+// For rows of one type, all of which counts.
 inline WholeRowKernels whole_row_kernels_of(const Isa &isa, int64_t n, bool centred, bool adds, Type type) {
     const KernelTable &kernels = isa.kernels_for(type, n);
     const auto choose = [&](const auto &of) {
@@ -99,8 +107,7 @@ inline WholeRowKernels whole_row_kernels_of(const Isa &isa, int64_t n, bool cent
     };
     if (centred && adds)
         return {nullptr, nullptr};
-    const bool is_short = n <= kChunk && n * bytes_of(type) <= kShortRow;
-    return {choose(*kernels.one_row), is_short ? choose(*kernels.short_rows) : nullptr};
+    return {choose(*kernels.one_row), is_short(type, n) ? choose(*kernels.short_rows) : nullptr};
 }
 
 } // namespace rownorm

@@ -21,6 +21,10 @@ public:
     void run() { run_tiles(*this, rows_, rows_per_tile(plan_.n * bytes_of(c_.kernels->type)), strategy_.ahead); }
 
     void sum(int64_t row, int64_t rows, Tile &t) {
+        const bool has_statistics = c_.mean || c_.rstd;
+        if (!has_statistics &&
+            scale_short_rows(plan_, *c_.kernels, from(x_, row), from(residual_, row), from(sum_, row), rows, t))
+            return;
         t.clear(rows);
         if (c_.adds())
             add(row, rows, t.sums);
@@ -164,13 +168,11 @@ void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begi
     const Strategy strategy = choose_strategy(plan, io, rows, end - begin);
     if (alone == kSummed)
         return run_rest(plan, io, strategy, begin, end, io.residual.data ? 1 : 0);
-    const bool plain = are_plain(plan, io);
-    const WholeRowKernels whole = plain ? whole_row_kernels(plan, io) : WholeRowKernels{};
-    const bool near = !strategy.fetch_next || (whole.several && !strategy.stream && !strategy.exceeds_l3);
-    if (!plain || !near)
+    if (strategy.fetch_next || !are_plain(plan, io))
         return run_any(plan, io, strategy, begin, end);
     const DefaultFloatState state;
-    const RowsDone done = run_plain_rows(plan, plan.plain, plan.add, whole, row_set(io, begin), end - begin);
+    const RowsDone done =
+        run_plain_rows(plan, plan.plain, plan.add, whole_row_kernels(plan, io), row_set(io, begin), end - begin);
     if (begin + done.normalised < end)
         run_rest(plan, io, strategy, begin + done.normalised, end, done.summed);
 }

@@ -68,12 +68,13 @@ Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t row
         return {.ahead = may_run_ahead(plan.x_bytes)};
     // Threads that share a batch also share the way to memory, and gain from the cache longer than one alone.
     const int64_t streamed_from = mine < rows ? caches().l3 / 4 * 3 : caches().l3 / 2;
+    const bool stream = bytes >= streamed_from && can_stream(plan, io);
+    // Short rows come from L3 fast enough without being fetched.
+    if (is_short(plan.x, plan.n) && bytes <= caches().l3 && !stream)
+        return {.ahead = true};
     // An add waits for its rows longer than a second pass for its stores, and then needs them near.
     const bool to_l1 = io.residual.data && may_run_ahead(plan.x_bytes);
-    return {.fetch_next = true,
-            .fetch_to_l1 = to_l1,
-            .stream = bytes >= streamed_from && can_stream(plan, io),
-            .exceeds_l3 = bytes > caches().l3};
+    return {.fetch_next = true, .fetch_to_l1 = to_l1, .stream = stream};
 }
 
 } // namespace rownorm

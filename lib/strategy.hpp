@@ -16,7 +16,6 @@ struct Strategy {
     bool fetch_next = false;  // fetch the next rows to L2 while these are written
     bool fetch_to_l1 = false; // or to L1
     bool stream = false;      // store y around the caches
-    bool exceeds_l3 = false;  // a batch that does not, comes fast enough without being fetched, if its rows are short
 };
 
 // Bytes that a batch reads and writes; the gain and the bias, which stay in the caches, do not count.

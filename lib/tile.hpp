@@ -19,9 +19,10 @@ struct Tile {
     double centre[kTile];  // LayerNorm: the first estimate of the mean
     Scale scale[kTile];
     bool fits[kTile]; // the usual arithmetic holds the row
-    bool all_fit;
+    bool all_fit;     // and the tile is closed
 
     void clear(int64_t rows) {
+        all_fit = false;
         sums[0] = 0; // apart, as a loop alone becomes a call of memset, which costs as much as a tiny row
         for (int64_t r = 1; r < rows; r++)
             sums[r] = 0;
@@ -121,8 +122,27 @@ inline double mean_of(const Formula &formula, const Tile &t, int64_t r) {
     return formula.op == ROWNORM_LAYER_NORM ? t.centre[r] + t.sums[r] / formula.elements : 0;
 }
 
+// Short rows, from what they are to what they are scaled by; out = x + residual, if there is one, is written. Where
+// they do not fit, and are not closed, their sums are in t.sums. False, and nothing is done, if there is no such
+// kernel.
+inline bool scale_short_rows(const Formula &formula, const RowKernels &kernels, Rows x, Rows residual, MutableRows out,
+                             int64_t rows, Tile &t) {
+    const ShortRowKernels &of_short = kernels.of_short;
+    if (rows < of_short.fewest || !(residual.data ? of_short.add != nullptr : of_short.scale != nullptr))
+        return false;
+    t.all_fit = residual.data ? of_short.add(x, residual, out, rows, formula, t.scale)
+                              : of_short.scale(x, rows, formula, t.scale);
+    if (__builtin_expect(!t.all_fit, 0)) {
+        t.clear(rows);
+        kernels.sum(residual.data ? as_input(out) : x, rows, formula.k, t.sums);
+    }
+    return true;
+}
+
 // What the rows of a tile, which are in memory at `s` and their sums in t.sums, are scaled by. True if all fit.
 inline bool close_tile(const Formula &formula, CentredKernel centred, Rows s, int64_t rows, Tile &t) {
+    if (t.all_fit)
+        return true;
     if (formula.op != ROWNORM_LAYER_NORM)
         return close_squares(formula, rows, t);
     estimate_means(formula, rows, t);

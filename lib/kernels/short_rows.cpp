@@ -1,83 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both passes over short rows, such as the heads of queries and keys: as many at a time as a vector has lanes, so that
-// the last steps of their sums' trees, their roots and divisions are taken of all of them at once. One type for all.
+// Both passes over short rows, such as the heads of queries and keys, as many at a time as a vector has lanes. One type
+// for all, and a gain; LayerNorm with a bias.
 #include "apply.hpp"
-#include "sums.hpp"
+#include "closing.hpp"
 
 namespace {
 
-using rownorm::Count;
-using rownorm::kAbove;
-using rownorm::kBelow;
-using rownorm::Rows;
 using rownorm::RowsDone;
-
-// What is left of the lanes of up to S rows, to be closed together.
-template <class E>
-class Sums {
-public:
-    template <int L>
-    ROWNORM_INLINE void set(int64_t row, Lanes<E, L> &lanes) {
-        lanes.close_down_to_vectors();
-        a_[row] = lanes.v[0];
-        if constexpr (E::is_even_odd)
-            b_[row] = lanes.v[1];
-    }
-
-    // One a lane; lanes without a row repeat the first.
-    ROWNORM_INLINE VF close(int64_t rows) {
-        for (int64_t row = rows; row < S; row++) {
-            a_[row] = a_[0];
-            if constexpr (E::is_even_odd)
-                b_[row] = b_[0];
-        }
-        if constexpr (E::is_even_odd)
-            return fold_each(a_) + fold_each(b_);
-        else
-            return fold_each(a_);
-    }
-
-private:
-    VF a_[S], b_[S];
-};
-
-// Not by xsimd's store, which a compiler may leave as a function of its own, shared between ISAs by its name.
-ROWNORM_INLINE void put(VF v, float (&to)[S]) { __builtin_memcpy(to, &v.data, sizeof to); }
-
-// A number a row, in f64.
-struct Wide {
-    VD low, high;
-
-    ROWNORM_INLINE Wide(VD a, VD b) : low(a), high(b) {}
-    ROWNORM_INLINE explicit Wide(VF v) : low(widen_low(v)), high(widen_high(v)) {}
-
-    ROWNORM_INLINE friend Wide operator*(Wide a, Wide b) { return {a.low * b.low, a.high * b.high}; }
-    ROWNORM_INLINE friend Wide operator-(Wide a, Wide b) { return {a.low - b.low, a.high - b.high}; }
-    ROWNORM_INLINE friend Wide operator*(Wide a, double b) { return {a.low * b, a.high * b}; }
-    ROWNORM_INLINE friend Wide operator+(Wide a, double b) { return {a.low + b, a.high + b}; }
-    ROWNORM_INLINE friend Wide operator/(double a, Wide b) { return {VD(a) / b.low, VD(a) / b.high}; }
-    ROWNORM_INLINE friend bool all_above(Wide a, double b) {
-        return xsimd::all(a.low > VD(b)) && xsimd::all(a.high > VD(b));
-    }
-    ROWNORM_INLINE friend bool none_above(Wide a, Wide b) {
-        return xsimd::all(a.low <= b.low) && xsimd::all(a.high <= b.high);
-    }
-    ROWNORM_INLINE Wide root() const { return {xsimd::sqrt(low), xsimd::sqrt(high)}; }
-    ROWNORM_INLINE VF as_f32() const { return narrow(low, high); }
-};
-
-// settle() of root.hpp for each row.
-ROWNORM_INLINE bool settle(Wide v, float (&factor)[S]) {
-    const Wide root = v.root(), inverse = 1.0 / v;
-    const VF below = (root * (inverse * kBelow)).as_f32(), above = (root * (inverse * kAbove)).as_f32();
-    put(below, factor);
-    return xsimd::all(below == above) && all_above(v, rownorm::kSettledFrom);
-}
-
-// What the rows of a group are scaled by.
-struct Scales {
-    float mean[S], delta[S], rstd[S];
-};
 
 template <class E, bool centred, bool adds>
 class ShortRows {
@@ -85,9 +14,9 @@ class ShortRows {
     using Row = ApplyRow<E, E, E, centred, centred ? rownorm::kGainBias : rownorm::kGain>;
 
 public:
-    ROWNORM_INLINE ShortRows(const rownorm::RowSet &at, int64_t n, double eps)
-        : at_(at), from_(adds ? Rows{at.residual.data, at.residual.stride} : at.x), n_(n), eps_(eps),
-          elements_(rownorm::count_of(n)) {}
+    ROWNORM_INLINE ShortRows(const rownorm::RowSet &at, const Formula &formula)
+        : at_(at), from_(adds ? Rows{at.residual.data, at.residual.stride} : at.x), n_(formula.n), formula_(formula),
+          root_(rownorm::under_root_of_squares(formula)) {}
 
     // A group is written after the next one is summed, whose loads and additions fill the time of its roots.
     ROWNORM_INLINE RowsDone run(int64_t rows) const {
@@ -109,74 +38,20 @@ public:
 private:
     // False if the usual arithmetic does not hold all rows of a group.
     ROWNORM_INLINE bool sum(int64_t first, int64_t rows, Scales &to) const {
-        Sums<E> sums;
-        for (int64_t j = 0; j < rows; j++) {
-            Lanes<E, lanes_of<E>> lanes;
-            const value *const x = row_of<E>(at_.x, first + j);
-            if constexpr (adds) {
-                value *const residual = row_of<E>(at_.residual, first + j);
-                add_residual_of_chunk<E, E, true>(x, residual, residual, n_, lanes);
-            } else if constexpr (centred) {
-                add_chunk<E>(x, n_, lanes);
-            } else {
-                add_squares_of_chunk<E>(x, n_, lanes);
-            }
-            sums.set(j, lanes);
-        }
+        const int64_t n = n_, k = formula_.k;
         if constexpr (centred)
-            return close_centred(first, rows, sums.close(rows), to);
+            return scale_by_variance<E>(at_.x, first, rows, formula_, to);
         else
-            return close(sums.close(rows), to);
-    }
-
-    ROWNORM_INLINE bool close(VF sums, Scales &to) const {
-        if (__builtin_expect(settle(Wide(sums) * elements_.inverse + eps_, to.rstd), 1))
-            return true;
-        float sum[S];
-        put(sums, sum);
-        bool all_fit = true;
-        for (int j = 0; j < S; j++)
-            all_fit &= rownorm::f32_root_of_mean(double(sum[j]), elements_, eps_, to.rstd[j]);
-        return all_fit;
-    }
-
-    ROWNORM_INLINE bool close_centred(int64_t first, int64_t rows, VF first_sums, Scales &to) const {
-        quotients(first_sums, to.mean);
-        Sums<E> linear, square;
-        for (int64_t j = 0; j < rows; j++) {
-            CentredLanes<E> lanes;
-            lanes.add(row_of<E>(at_.x, first + j), n_, VF(to.mean[j]));
-            linear.set(j, lanes.linear);
-            square.set(j, lanes.square);
-        }
-        const VF sums = linear.close(rows), squares = square.close(rows);
-        quotients(sums, to.delta);
-        const Wide s(sums), q(squares), correction = s * s * elements_.inverse;
-        if (__builtin_expect(
-                none_above(correction, q * 0.5) && settle((q - correction) * elements_.inverse + eps_, to.rstd), 1))
-            return true;
-        float sum[S], of_squares[S];
-        put(sums, sum);
-        put(squares, of_squares);
-        bool all_fit = true;
-        for (int j = 0; j < S; j++)
-            all_fit &=
-                rownorm::f32_root_of_variance(double(sum[j]), double(of_squares[j]), elements_, eps_, to.rstd[j]);
-        return all_fit;
-    }
-
-    // f32_quotient() of each row.
-    ROWNORM_INLINE void quotients(VF sums, float (&to)[S]) const {
-        const Wide s(sums);
-        const VF below = (s * (elements_.inverse * kBelow)).as_f32(),
-                 above = (s * (elements_.inverse * kAbove)).as_f32();
-        put(below, to);
-        if (__builtin_expect(xsimd::all(below == above), 1))
-            return;
-        float sum[S];
-        put(sums, sum);
-        for (int j = 0; j < S; j++)
-            to[j] = rownorm::f32_quotient(double(sum[j]), elements_);
+            return scale_by_squares<E>(
+                rows, formula_, root_, to, [&](int64_t j, auto &lanes) __attribute__((always_inline)) {
+                    const value *const x = row_of<E>(at_.x, first + j);
+                    if constexpr (adds) {
+                        value *const residual = row_of<E>(at_.residual, first + j);
+                        add_residual_of_chunk<E, E, true>(x, residual, residual, n, lanes);
+                    } else {
+                        add_squares_of_chunk<E>(x, k, lanes);
+                    }
+                });
     }
 
     ROWNORM_INLINE void write(int64_t first, int64_t rows, const Scales &scales) const {
@@ -201,13 +76,13 @@ private:
     const rownorm::RowSet at_;
     const Rows from_; // what is normalised
     const int64_t n_;
-    const double eps_;
-    const Count elements_;
+    const Formula &formula_;
+    const UnderRoot root_;
 };
 
 template <class E, bool centred, bool adds = false>
-RowsDone norm(const rownorm::RowSet &at, int64_t rows, int64_t n, double eps) {
-    return ShortRows<E, centred, adds>(at, n, eps).run(rows);
+RowsDone norm(const rownorm::RowSet &at, int64_t rows, const Formula &formula) {
+    return ShortRows<E, centred, adds>(at, formula).run(rows);
 }
 
 } // namespace

@@ -86,6 +86,8 @@ ROWNORM_INLINE void add_residual_of_chunk(const typename X::value *x, const type
             const auto s = R::round(both);
             lanes.a(k) = square ? R::add_square(s.a, lanes.a(k)) : lanes.a(k) + s.a;
             lanes.b(k) = square ? R::add_square(s.b, lanes.b(k)) : lanes.b(k) + s.b;
+            keep_in_register(lanes.a(k));
+            keep_in_register(lanes.b(k));
         });
 }
 
