@@ -75,8 +75,9 @@ void kernels(benchmark::State &state) {
         state.SkipWithError(rownorm_last_error());
         return;
     }
-    const SumKernel sum_squares = isa->kernels->statistics->sum_squares[kF32];
-    const ApplyKernel apply = isa->kernels->apply[kF32]->apply[0][kGain][kF32][kF32];
+    const KernelTable &table = isa->kernels_for(kF32, kF32, kF32, n, false);
+    const SumKernel sum_squares = table.statistics->sum_squares[kF32];
+    const ApplyKernel apply = table.apply[kF32]->apply[0][kGain][kF32][kF32];
     time_calls(state, [&] {
         [[maybe_unused]] const State made;
         double sum = 0;

@@ -52,9 +52,11 @@ std::vector<Place> wanted_places(const Options &options, const Shape &shape) {
     return {Place::repeated};
 }
 
-// The best ISA first, or those that were asked for.
+// What plans choose by themselves, and the best ISA first; or those that were asked for.
 std::vector<std::string> wanted_isas(const Options &options) {
     std::vector<std::string> isas;
+    if (wants(options.isas, "default"))
+        isas.emplace_back("default");
     for (std::size_t i = 0; i < rownorm_isa_count(); i++)
         if (wants(options.isas, rownorm_isa_name(i)))
             isas.emplace_back(rownorm_isa_name(i));

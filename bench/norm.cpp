@@ -34,7 +34,7 @@ void point_at(rownorm_io &io, const Cell &cell, const Arguments &arguments) {
 } // namespace
 
 void run_norm(benchmark::State &state, const Cell &cell, const std::string &isa) {
-    const rownorm_descriptor descriptor = descriptor_of(cell, isa.c_str());
+    const rownorm_descriptor descriptor = descriptor_of(cell, isa == "default" ? nullptr : isa.c_str());
     const Plan plan = plan_for(descriptor);
     rownorm_io io = rownorm_dense_io(&descriptor, cell.shape.rows);
     point_at(io, cell, Rotation(cell).next());

@@ -13,7 +13,8 @@ namespace rownorm_bench {
 
 const char *const usage = R"(rownorm_bench: op x types x ISA x shape x threads, beside the limits of the machine
 
-  --isa=NAME,...      library ISAs (default: all that run here); "none" leaves only limits and peers
+  --isa=NAME,...      library ISAs, "default" for what plans choose by themselves (default: that and all that run
+                      here); "none" leaves only limits and peers
   --op=NAME,...       rms_norm, partial_rms_norm, add_rms_norm, layer_norm, l2_norm (default: all)
   --types=NAME,...    f32, f16, bf16, bf16_w_f32, f32_y_bf16, f64 (default: all)
   --shapes=NAME,...   decode, prefill, heads, others, all, or ROWSxCOLS (default: decode,prefill,heads)
@@ -63,7 +64,7 @@ struct Named {
 };
 
 Words parse_isas(const std::string &list) {
-    std::vector<Named> names = {{"none"}};
+    std::vector<Named> names = {{"none"}, {"default"}};
     for (std::size_t i = 0; i < rownorm_isa_count(); i++)
         names.push_back({rownorm_isa_name(i)});
     return known_words("isa", list, names);

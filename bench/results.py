@@ -40,7 +40,8 @@ class Results:
 
     def __init__(self, cells, context):
         self.cells = cells
-        self.isas = context["rownorm isas"].split()  # best first
+        measured = {c.contestant for c in cells}
+        self.isas = [isa for isa in ("default", *context["rownorm isas"].split()) if isa in measured]  # best first
         self.context = context
 
     def where(self, **wanted):

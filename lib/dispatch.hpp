@@ -14,10 +14,14 @@ struct Isa {
     const KernelTable *narrow_kernels; // of a lower ISA, with the same bits, for the rows that are faster with them
     const char *(*obstacle)() noexcept;
 
-    // For rows of n elements. Narrower vectors serve f16, whose conversions they do faster, and rows of f32 that do not
-    // all begin on a cache line, of which a vector as wide as the line crosses two at every step.
-    const KernelTable &kernels_for(Type rows, int64_t n) const {
-        return rows == kF16 || (rows == kF32 && n % 16) ? *narrow_kernels : *kernels;
+    // For rows of n elements of x, and what else is read and written with them. bf16 gains by wide vectors, and so does
+    // LayerNorm. Narrower ones serve f16, whose conversions they do faster; f32 and f64 where only squares are summed,
+    // which take no more instructions than their loads; and rows that do not all begin on a cache line, of which a
+    // vector as wide as the line crosses two at every step.
+    const KernelTable &kernels_for(Type x, Type y, Type weight, int64_t n, bool centred) const {
+        const auto any = [=](Type type) { return x == type || y == type || weight == type; };
+        const bool wide = any(kBf16) || (!any(kF16) && centred && n % 16 == 0);
+        return wide ? *kernels : *narrow_kernels;
     }
 };
 

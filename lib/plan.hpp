@@ -74,8 +74,7 @@ Count counted(int64_t n) noexcept;
 rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexcept;
 
 // The kernels of an ISA for rows of a type: with f32 arithmetic, and any.
-inline RowKernels f32_kernels_of(const Isa &isa, int64_t n, bool centred, Type x, Type y, Type weight) {
-    const KernelTable &kernels = isa.kernels_for(x, n);
+inline RowKernels f32_kernels_of(const KernelTable &kernels, int64_t n, bool centred, Type x, Type y, Type weight) {
     const StatisticsKernels &statistics = *kernels.statistics;
     const ScaleKernels &scales = *kernels.scales;
     const ShortRowKernels of_short = {centred ? scales.variance[x] : scales.squares[x],
@@ -87,21 +86,20 @@ inline RowKernels f32_kernels_of(const Isa &isa, int64_t n, bool centred, Type x
             &kernels.apply[x]->apply[centred][kNone][y][weight],
             kHalfAndF32Types * kHalfAndF32Types};
 }
-inline RowKernels kernels_of(const Isa &isa, int64_t n, bool centred, Type x, Type y, Type weight) {
-    const StatisticsKernels &statistics = *isa.kernels->statistics;
+inline RowKernels kernels_of(const KernelTable &kernels, int64_t n, bool centred, Type x, Type y, Type weight) {
+    const StatisticsKernels &statistics = *kernels.statistics;
     if (x == kF64)
         return {x,
                 centred ? statistics.sum[x] : statistics.sum_squares[x],
                 statistics.centred[x],
                 {},
-                isa.kernels->apply_f64->apply[centred],
+                kernels.apply_f64->apply[centred],
                 1};
-    return f32_kernels_of(isa, n, centred, x, y, weight);
+    return f32_kernels_of(kernels, n, centred, x, y, weight);
 }
 
 // For rows of one type, all of which counts.
-inline WholeRowKernels whole_row_kernels_of(const Isa &isa, int64_t n, bool centred, bool adds, Type type) {
-    const KernelTable &kernels = isa.kernels_for(type, n);
+inline WholeRowKernels whole_row_kernels_of(const KernelTable &kernels, int64_t n, bool centred, bool adds, Type type) {
     const auto choose = [&](const auto &of) {
         return (centred ? of.layer_norm : adds ? of.add_rms_norm : of.rms_norm)[type];
     };
