@@ -75,7 +75,7 @@ void kernels(benchmark::State &state) {
         state.SkipWithError(rownorm_last_error());
         return;
     }
-    const KernelTable &table = isa->kernels_for(kF32, kF32, kF32, n, false);
+    const KernelTable &table = isa->kernels_for({kF32, kF32, kF32, n, false, false});
     const SumKernel sum_squares = table.statistics->sum_squares[kF32];
     const ApplyKernel apply = table.apply[kF32]->apply[0][kGain][kF32][kF32];
     time_calls(state, [&] {

@@ -56,7 +56,7 @@ public:
     }
 
     void set(Cursor &c, int64_t row) const {
-        c.kernels = io_.residual.data ? &plan_.added : &plan_.plain;
+        c.kernels = &plan_.rows_of(io_);
         c.apply = c.kernels->apply_of(plan_, io_.w.data, io_.b.data);
         c.x = {io_.x.data, io_.x.stride_bytes[inner_]};
         c.residual = {io_.residual.data, io_.residual.stride_bytes[inner_]};

@@ -8,19 +8,25 @@
 
 namespace rownorm {
 
+// What decides which kernels serve a row best.
+struct RowKind {
+    Type x, y, weight; // x: of what is normalised
+    int64_t n;
+    bool centred, adds;
+};
+
 struct Isa {
     const char *name;
     const KernelTable *kernels;
     const KernelTable *narrow_kernels; // of a lower ISA, with the same bits, for the rows that are faster with them
     const char *(*obstacle)() noexcept;
 
-    // For rows of n elements of x, and what else is read and written with them. bf16 gains by wide vectors, and so does
-    // LayerNorm. Narrower ones serve f16, whose conversions they do faster; f32 and f64 where only squares are summed,
-    // which take no more instructions than their loads; and rows that do not all begin on a cache line, of which a
-    // vector as wide as the line crosses two at every step.
-    const KernelTable &kernels_for(Type x, Type y, Type weight, int64_t n, bool centred) const {
-        const auto any = [=](Type type) { return x == type || y == type || weight == type; };
-        const bool wide = any(kBf16) || (!any(kF16) && centred && n % 16 == 0);
+    // bf16 gains by wide vectors, and so does LayerNorm. Narrower ones serve f16, whose conversions they do faster; f32
+    // and f64 where only squares are summed, which take no more instructions than their loads; and rows that do not all
+    // begin on a cache line, of which a vector as wide as the line crosses two at every step.
+    const KernelTable &kernels_for(const RowKind &row) const {
+        const auto any = [&](Type type) { return row.x == type || row.y == type || row.weight == type; };
+        const bool wide = any(kBf16) || (!any(kF16) && row.centred && row.n % 16 == 0);
         return wide ? *kernels : *narrow_kernels;
     }
 };

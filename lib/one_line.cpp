@@ -121,20 +121,19 @@ Pointers from(const Pointers &p, int64_t bytes) {
 rownorm_status run_small(const Call &call, const Pointers &p, int64_t rows) {
     const DefaultFloatState state;
     const bool centred = call.op == ROWNORM_LAYER_NORM;
-    const KernelTable &table = default_isa()->kernels_for(call.type, call.type, call.type, call.n, centred);
+    const RowKind row{call.type, call.type, call.type, call.n, centred, p.residual != nullptr};
+    const KernelTable &table = default_isa()->kernels_for(row);
     const Formula formula{call.op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, call.n, call.n, call.eps,
                           -0.0,    counted(call.n)};
-    const RowKernels kernels = f32_kernels_of(table, call.n, centred, call.type, call.type, call.type);
+    const RowKernels kernels = f32_kernels_of(table, row);
     const AddKernel add = table.residual->add_sum_squares[call.type][call.type]; // only RMSNorm adds
-    const WholeRowKernels whole = p.w && bool(p.b) == centred
-                                      ? whole_row_kernels_of(table, call.n, centred, p.residual, call.type)
-                                      : WholeRowKernels{};
-    const int64_t row = call.n * bytes_of(call.type);
-    const RowSet at{{p.x, row}, {p.residual, row}, {p.y, row}, {p.w, 0}, {p.b, 0}};
+    const WholeRowKernels whole = p.w && bool(p.b) == centred ? whole_row_kernels_of(table, row) : WholeRowKernels{};
+    const int64_t bytes = call.n * bytes_of(call.type);
+    const RowSet at{{p.x, bytes}, {p.residual, bytes}, {p.y, bytes}, {p.w, 0}, {p.b, 0}};
     const RowsDone done = run_plain_rows(formula, kernels, add, whole, at, rows);
     if (done.normalised == rows)
         return ROWNORM_OK;
-    return run_rest(call, from(p, done.normalised * row), rows - done.normalised, done.summed);
+    return run_rest(call, from(p, done.normalised * bytes), rows - done.normalised, done.summed);
 }
 
 [[gnu::noinline]] rownorm_status run_any(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n,
@@ -155,7 +154,7 @@ ROWNORM_AT_ONCE OneRow run_one_row(const Pointers &p, int64_t n, float eps) {
     if (uint64_t(n) - 1 >= kMostElements || !eps_is_plain || !p.w || (centred && !p.b) || !isa ||
         !is_plain(p, row, row, element))
         return kUntouched;
-    const OneRowKernels &kernels = *isa->kernels_for(type, type, type, n, centred).one_row;
+    const OneRowKernels &kernels = *isa->kernels_for({type, type, type, n, centred, adds}).one_row;
     const DefaultFloatState state;
     const OneRowKernel normalise = (centred ? kernels.layer_norm
                                     : adds  ? kernels.add_rms_norm

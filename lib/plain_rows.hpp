@@ -79,14 +79,15 @@ inline RowsDone run_whole_rows(const Formula &formula, const WholeRowKernels &ke
 inline RowsDone run_plain_rows(const Formula &formula, const RowKernels &kernels, AddKernel add,
                                const WholeRowKernels &whole, const RowSet &at, int64_t rows) noexcept {
     const int64_t row = formula.n * bytes_of(kernels.type);
-    const bool ahead = may_run_ahead(row);
-    const RowsDone done = run_whole_rows(formula, whole, at, rows, !ahead);
+    // f32 rows take so few instructions that one call for all is worth more than a root that is hidden.
+    const bool one_by_one = !kernels.ahead || kernels.type == kF32;
+    const RowsDone done = run_whole_rows(formula, whole, at, rows, one_by_one);
     if (done.summed || done.normalised == rows)
         return done;
     const RowSet left = from(at, done.normalised);
     rows -= done.normalised;
     PlainWork work(formula, kernels, add, left);
-    const int64_t tile = rows_per_tile(row), stopped = run_tiles(work, rows, tile, ahead);
+    const int64_t tile = rows_per_tile(row), stopped = run_tiles(work, rows, tile, kernels.ahead);
     const int64_t unfit = rows - stopped < tile ? rows - stopped : tile;
     return {done.normalised + stopped, at.residual.data ? unfit : 0};
 }

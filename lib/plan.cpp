@@ -102,20 +102,22 @@ void choose_whole_row_kernels(Plan &plan) {
     const bool one_type = plan.x != kF64 && plan.y == plan.x && plan.weight == plan.x;
     if (!one_type || affine_of(plan, true, centred) != (centred ? kGainBias : kGain))
         return;
-    const KernelTable &kernels = plan.isa->kernels_for(plan.x, plan.x, plan.x, plan.n, centred);
-    plan.whole = whole_row_kernels_of(kernels, plan.n, centred, false, plan.x);
+    RowKind row{plan.x, plan.x, plan.x, plan.n, centred, false};
+    const KernelTable &kernels = plan.isa->kernels_for(row);
+    plan.whole = whole_row_kernels_of(kernels, row);
+    row.adds = true;
     if (plan.residual == plan.x && plan.k == plan.n)
-        plan.whole_added = whole_row_kernels_of(kernels, plan.n, centred, true, plan.x);
+        plan.whole_added = whole_row_kernels_of(kernels, row);
     if (plan.op == ROWNORM_L2_NORM || plan.k != plan.n)
         plan.whole.one = plan.whole_added.one = nullptr;
 }
 
 void choose_kernels(Plan &plan) {
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
-    const auto kernels_for = [&](Type x, Type y, Type weight) -> const KernelTable & {
-        return plan.isa->kernels_for(x, y, weight, plan.n, centred);
-    };
-    const ResidualKernels &residual = *kernels_for(plan.x, plan.residual, plan.residual).residual;
+    const RowKind plain{plan.x, plan.y, plan.weight, plan.n, centred, false},
+        added{plan.residual, plan.y, plan.weight, plan.n, centred, true},
+        sum{plan.x, plan.residual, plan.residual, plan.n, centred, true};
+    const ResidualKernels &residual = *plan.isa->kernels_for(sum).residual;
     if (plan.x == kF64)
         plan.add = centred ? residual.add_sum_f64 : residual.add_sum_squares_f64;
     else
@@ -126,9 +128,8 @@ void choose_kernels(Plan &plan) {
     plan.misaligned = uint64_t(bytes_of(plan.x) - 1) | uint64_t(bytes_of(plan.residual) - 1) |
                       uint64_t(bytes_of(plan.y) - 1) | uint64_t(bytes_of(plan.weight) - 1);
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
-    plan.plain = kernels_of(kernels_for(plan.x, plan.y, plan.weight), plan.n, centred, plan.x, plan.y, plan.weight);
-    plan.added = kernels_of(kernels_for(plan.residual, plan.y, plan.weight), plan.n, centred, plan.residual, plan.y,
-                            plan.weight);
+    plan.plain = kernels_of(plan.isa->kernels_for(plain), plain);
+    plan.added = kernels_of(plan.isa->kernels_for(added), added);
     if (plan.x != plan.residual || plan.k != plan.n)
         plan.added.of_short.add = nullptr;
     choose_whole_row_kernels(plan);

@@ -30,6 +30,7 @@ struct RowKernels {
     SumKernel sum; // of x^2, for LayerNorm of x
     CentredKernel centred;
     ShortRowKernels of_short;
+    bool ahead;               // rows are to be summed before those before them are written
     const ApplyKernel *apply; // that of kNone; the others follow at this distance
     int64_t affine_step;
 
@@ -56,6 +57,8 @@ struct rownorm_plan : rownorm::Formula {
     rownorm::AddKernel add;
     rownorm::RowKernels plain, added; // without and with a residual
     rownorm::WholeRowKernels whole, whole_added;
+
+    const rownorm::RowKernels &rows_of(const rownorm_io &io) const { return io.residual.data ? added : plain; }
 };
 
 namespace rownorm {
@@ -67,45 +70,56 @@ constexpr int64_t kShortRow = 2 << 10; // bytes; some of them lie in L1 or near 
 constexpr int64_t bytes_of(Type type) { return type == kF64 ? 8 : type == kF32 ? 4 : 2; }
 constexpr bool is_short(Type type, int64_t n) { return n <= kChunk && n * bytes_of(type) <= kShortRow; }
 
+// What is summed and what is written meanwhile are to lie in L1, which has 32 KB on every machine. A tile of short rows
+// has more to hide.
+constexpr bool may_run_ahead(const RowKind &row) {
+    constexpr int64_t l1 = 30 << 10;
+    const int64_t element =
+        bytes_of(row.x) * (row.adds ? 4 : 2) + bytes_of(row.y) + bytes_of(row.weight) * (row.centred ? 2 : 1);
+    return row.n * bytes_of(row.x) <= kShortRow || row.n <= l1 / element;
+}
+
 // count_of(), as a call: a compiler may move a division ahead of what masks its traps, in the function that does so.
 Count counted(int64_t n) noexcept;
 
 // Checks a descriptor and makes a plan of it.
 rownorm_status make_plan(Plan &plan, const rownorm_descriptor *descriptor) noexcept;
 
-// The kernels of an ISA for rows of a type: with f32 arithmetic, and any.
-inline RowKernels f32_kernels_of(const KernelTable &kernels, int64_t n, bool centred, Type x, Type y, Type weight) {
+// The kernels for rows of a kind: with f32 arithmetic, and any.
+inline RowKernels f32_kernels_of(const KernelTable &kernels, const RowKind &row) {
     const StatisticsKernels &statistics = *kernels.statistics;
     const ScaleKernels &scales = *kernels.scales;
-    const ShortRowKernels of_short = {centred ? scales.variance[x] : scales.squares[x],
-                                      centred ? nullptr : scales.add_squares[x], scales.fewest};
-    return {x,
-            centred ? statistics.sum[x] : statistics.sum_squares[x],
-            statistics.centred[x],
-            is_short(x, n) ? of_short : ShortRowKernels{},
-            &kernels.apply[x]->apply[centred][kNone][y][weight],
+    const ShortRowKernels of_short = {row.centred ? scales.variance[row.x] : scales.squares[row.x],
+                                      row.centred ? nullptr : scales.add_squares[row.x], scales.fewest};
+    return {row.x,
+            (row.centred ? statistics.sum : statistics.sum_squares)[row.x],
+            statistics.centred[row.x],
+            is_short(row.x, row.n) ? of_short : ShortRowKernels{},
+            may_run_ahead(row),
+            &kernels.apply[row.x]->apply[row.centred][kNone][row.y][row.weight],
             kHalfAndF32Types * kHalfAndF32Types};
 }
-inline RowKernels kernels_of(const KernelTable &kernels, int64_t n, bool centred, Type x, Type y, Type weight) {
+inline RowKernels kernels_of(const KernelTable &kernels, const RowKind &row) {
+    if (row.x != kF64)
+        return f32_kernels_of(kernels, row);
     const StatisticsKernels &statistics = *kernels.statistics;
-    if (x == kF64)
-        return {x,
-                centred ? statistics.sum[x] : statistics.sum_squares[x],
-                statistics.centred[x],
-                {},
-                kernels.apply_f64->apply[centred],
-                1};
-    return f32_kernels_of(kernels, n, centred, x, y, weight);
+    return {kF64,
+            (row.centred ? statistics.sum : statistics.sum_squares)[kF64],
+            statistics.centred[kF64],
+            ShortRowKernels{},
+            may_run_ahead(row),
+            kernels.apply_f64->apply[row.centred],
+            1};
 }
 
 // For rows of one type, all of which counts.
-inline WholeRowKernels whole_row_kernels_of(const KernelTable &kernels, int64_t n, bool centred, bool adds, Type type) {
+inline WholeRowKernels whole_row_kernels_of(const KernelTable &kernels, const RowKind &row) {
     const auto choose = [&](const auto &of) {
-        return (centred ? of.layer_norm : adds ? of.add_rms_norm : of.rms_norm)[type];
+        return (row.centred ? of.layer_norm : row.adds ? of.add_rms_norm : of.rms_norm)[row.x];
     };
-    if (centred && adds)
+    if (row.centred && row.adds)
         return {nullptr, nullptr};
-    return {choose(*kernels.one_row), is_short(type, n) ? choose(*kernels.short_rows) : nullptr};
+    return {choose(*kernels.one_row), is_short(row.x, row.n) ? choose(*kernels.short_rows) : nullptr};
 }
 
 } // namespace rownorm

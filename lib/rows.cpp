@@ -172,7 +172,7 @@ void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begi
         return run_any(plan, io, strategy, begin, end);
     const DefaultFloatState state;
     const RowsDone done =
-        run_plain_rows(plan, plan.plain, plan.add, whole_row_kernels(plan, io), row_set(io, begin), end - begin);
+        run_plain_rows(plan, plan.rows_of(io), plan.add, whole_row_kernels(plan, io), row_set(io, begin), end - begin);
     if (begin + done.normalised < end)
         run_rest(plan, io, strategy, begin + done.normalised, end, done.summed);
 }

@@ -65,7 +65,7 @@ int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
 Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t mine) noexcept {
     const int64_t bytes = traffic(plan, io, rows);
     if (bytes <= 2 * caches().l2)
-        return {.ahead = may_run_ahead(plan.x_bytes)};
+        return {.ahead = plan.rows_of(io).ahead};
     // Threads that share a batch also share the way to memory, and gain from the cache longer than one alone.
     const int64_t streamed_from = mine < rows ? caches().l3 / 4 * 3 : caches().l3 / 2;
     const bool stream = bytes >= streamed_from && can_stream(plan, io);
@@ -73,7 +73,7 @@ Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t row
     if (is_short(plan.x, plan.n) && bytes <= caches().l3 && !stream)
         return {.ahead = true};
     // An add waits for its rows longer than a second pass for its stores, and then needs them near.
-    const bool to_l1 = io.residual.data && may_run_ahead(plan.x_bytes);
+    const bool to_l1 = io.residual.data && plan.x_bytes <= (8 << 10);
     return {.fetch_next = true, .fetch_to_l1 = to_l1, .stream = stream};
 }
 

@@ -23,12 +23,10 @@ int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept;
 
 // For all the rows of an io, of which one thread takes `mine`.
 Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t mine) noexcept;
-// Two rows no longer than this lie in every machine's L1 cache, beside what is written.
-inline bool may_run_ahead(int64_t row_bytes) { return row_bytes <= (8 << 10); }
 inline Strategy choose_strategy(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t mine) noexcept {
     constexpr int64_t any_l2 = 128 << 10; // a batch that fits into this is near on every machine
     if (rows < any_l2 && plan.n < any_l2 && rows * plan.most_bytes <= any_l2)
-        return {.ahead = may_run_ahead(plan.x_bytes)};
+        return {.ahead = plan.rows_of(io).ahead};
     return choose_far_strategy(plan, io, rows, mine);
 }
 
