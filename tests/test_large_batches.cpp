@@ -34,7 +34,7 @@ std::vector<std::byte> repeated(const std::vector<std::byte> &few, std::int64_t 
 
 /// A batch of x and y beyond the caches has the bits of a small one.
 void check_large(const Mix &mix, int formula, std::int64_t n, bool residual, std::uint32_t threads,
-                 std::int64_t y_offset = 0) {
+                 std::int64_t y_offset = 0, bool statistics = true) {
     Case few;
     few.mix = mix;
     few.rows = distinct;
@@ -54,6 +54,7 @@ void check_large(const Mix &mix, int formula, std::int64_t n, bool residual, std
     Setup setup;
     setup.threads = threads;
     setup.y.offset = y_offset;
+    setup.statistics = statistics;
     check_same_bits(many, large, setup, expected);
 }
 
@@ -72,5 +73,13 @@ TEST_SUITE("same bits") {
         check_large({}, 0, 128, false, 2);
         check_large(all_of(ROWNORM_BF16), 2, 16384, true, 1);
         check_large(all_of(ROWNORM_F16), 2, 4128, false, 2);
+    }
+
+    TEST_CASE("batches of short rows larger than the caches, without statistics") {
+        if (test_scale() < 1)
+            return;
+        check_large({}, 3, 512, false, 1, 0, false);
+        check_large({}, 0, 256, true, 2, 1, false);
+        check_large({ROWNORM_BF16, ROWNORM_BF16, ROWNORM_BF16, ROWNORM_F32}, 2, 1024, false, 1, 0, false);
     }
 }

@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short rows without statistics, which kernels of their own take several at a time: one root for as many rows as a
-// vector has lanes, the group before written after the next is summed, and what does not fit left to the usual way.
+// Short rows of one type without statistics, which kernels of their own take several at a time: one root for as many
+// rows as a vector has lanes, the group before written after the next is summed, and what does not fit left to the
+// usual way. Where little is sure to be rounded alike, also rows whose first pass alone is taken so.
 #include "root.hpp" // to know of which rows the bounds do not tell the root
 
-#include "lane_model.hpp"
 #include "random.hpp"
-#include "usual_way.hpp"
+#include "several_rows.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 
 using namespace rownorm_test;
 
 namespace {
 
-constexpr rownorm_type types[] = {ROWNORM_F32, ROWNORM_F16, ROWNORM_BF16};
-
 /// What the kernels do, and LayerNorm of a sum, for which there is none.
-enum Op { rms, add_rms, layer, add_layer, ops };
+enum Op { rms, add_rms, layer, add_layer, partial, l2_max, l2_add, l2_inside, l2_clamp, ops };
+constexpr int formula_of[] = {0, 0, 2, 2, 1, 3, 4, 5, 6};
 
 Case make(rownorm_type type, int op, std::int64_t rows, std::int64_t n) {
     Case c;
     c.mix = all_of(type);
     c.rows = rows;
     c.n = n;
-    c.op = op == rms || op == add_rms ? ROWNORM_RMS_NORM : ROWNORM_LAYER_NORM;
+    set_formula(c, formula_of[op]);
     c.residual = op == add_rms || op == add_layer;
     c.gain = true;
     c.bias = c.op == ROWNORM_LAYER_NORM;
@@ -35,81 +33,15 @@ Case make(rownorm_type type, int op, std::int64_t rows, std::int64_t n) {
     return c;
 }
 
-/// Where the rows lie: one of the ways that must not matter.
-Setup placed(const Case &c, std::uint64_t way) {
-    Setup setup = without_statistics(c);
-    switch (way % 6) {
-    case 0:
-        break;
-    case 1:
-        setup.y_place = Place::over_x;
-        break;
-    case 2:
-        setup.y.offset = 1;
-        break;
-    case 3:
-        setup.x.row_gap = 3;
-        setup.y.row_gap = 5;
-        setup.residual.row_gap = 1;
-        break;
-    case 4:
-        setup.x.offset = setup.b.offset = 3;
-        setup.residual.offset = setup.w.offset = 1;
-        setup.y.offset = 5;
-        break;
-    default:
-        setup.weight_per_row = true;
-        setup.w.row_gap = 1;
-    }
-    return setup;
+/// The other formulas' kernels are those of RMSNorm, but for the last steps: fewer of their members do.
+bool kept_of(int op, std::uint64_t member, std::uint64_t each) {
+    return kept(member) && (op < partial || member % each == 0);
 }
 
-/// With nothing readable behind the arguments, or before them.
-Setup between_guards(const Case &c, std::uint64_t way) {
-    Setup setup = without_statistics(c);
-    for (Placement *placement : {&setup.x, &setup.residual, &setup.w, &setup.b, &setup.y})
-        placement->guard = both_ends[way % 2];
-    setup.y_place = way % 4 < 2 ? Place::own : Place::over_x;
-    return setup;
-}
-
-/// A row that the arithmetic of f32 does not hold, by its elements of x; those of the residual are 0.
-constexpr int kinds_of_unfit = 4;
-std::vector<long double> unfit_row(int kind, std::int64_t n) {
-    const auto elements = static_cast<std::size_t>(n);
-    std::vector<long double> x(elements, 1);
-    for (std::size_t i = 0; i < elements; ++i)
-        x[i] = kind == 3 ? static_cast<long double>(static_cast<double>(i % 7) * 1e-25) : 1 + static_cast<int>(i % 5);
-    constexpr long double values[] = {std::numeric_limits<long double>::quiet_NaN(),
-                                      -std::numeric_limits<long double>::infinity(), 1e30L};
-    if (kind < 3)
-        x[elements / 3] = values[kind];
-    return x;
-}
-
-/// Puts a row over row `odd` of all, its residual being 0.
-Inputs with_elements(const Case &c, const Inputs &in, const std::vector<long double> &x, std::int64_t odd) {
-    Inputs other = in;
-    other.x.clear();
-    const std::vector<std::byte> row = elements(c.mix.x, x);
-    for (std::int64_t i = 0; i < c.rows; ++i)
-        other.x.insert(other.x.end(), row.begin(), row.end());
-    other.residual.assign(in.residual.size(), std::byte{0});
-    return with_row(in, other, static_cast<std::size_t>(c.rows), static_cast<std::size_t>(odd));
-}
-
-/// Without statistics as with them, and those as the model has them.
-void check_both_ways(const Case &c, const Inputs &in, const Setup &setup) {
-    const Outputs all = run(c, in);
-    if (!c.residual) {
-        const std::string text = difference(c, lane_model(c, in), all);
-        if (!text.empty())
-            report(c, setup, "not as the model: " + text);
-    }
-    Outputs expected = all;
-    expected.mean.clear();
-    expected.rstd.clear();
-    check_same_bits(c, in, setup, expected);
+/// Every third with a gain of another type: then only the first pass takes several rows at a time.
+void mix_every_third(Case &c, std::uint64_t member) {
+    if (member % 3 == 0)
+        c.mix.weight = c.mix.x == ROWNORM_F32 ? ROWNORM_BF16 : ROWNORM_F32;
 }
 
 /// The gain, and a bias of 0.
@@ -173,13 +105,13 @@ TEST_SUITE("several rows") {
     TEST_CASE("have the bits of the usual way, however many they are and wherever they lie") {
         std::uint64_t member = 0;
         constexpr std::int64_t most = 40;
-        for (const rownorm_type type : types)
+        for (const rownorm_type type : short_types)
             for (int op = 0; op < ops; ++op)
                 for (const std::int64_t n :
                      {8, 15, 16, 31, 32, 33, 64, 100, 128, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025}) {
                     std::vector<std::int64_t> here;
                     for (std::int64_t rows = 1; rows <= most; rows += n < 300 ? 1 : 3)
-                        if (kept(++member))
+                        if (kept_of(op, ++member, 7))
                             here.push_back(rows);
                     if (here.empty())
                         continue;
@@ -197,12 +129,12 @@ TEST_SUITE("several rows") {
 
     TEST_CASE("every argument ends where a page does, or begins there") {
         std::uint64_t member = 0;
-        for (const rownorm_type type : types)
+        for (const rownorm_type type : short_types)
             for (int op = 0; op < ops; ++op)
                 for (const std::int64_t n : {16, 31, 33, 64, 100, 255, 257, 512, 1023})
                     for (const std::int64_t rows : {2, 5, 8, 17, 33})
                         for (std::uint64_t way = 0; way < 4; ++way) {
-                            if (!kept(++member))
+                            if (!kept_of(op, ++member, 7))
                                 continue;
                             const Case c = make(type, op, rows, n);
                             const Inputs in = make_inputs(c);
@@ -212,12 +144,12 @@ TEST_SUITE("several rows") {
 
     TEST_CASE("that lie far from 0, or are constant but for a rounding, or of any other kind") {
         std::uint64_t member = 0;
-        for (const rownorm_type type : types)
+        for (const rownorm_type type : short_types)
             for (int op = 0; op < ops; ++op)
                 for (const Data data : every_data)
                     for (const std::int64_t n : {32, 33, 100, 255})
                         for (const double eps : {0.0, 1e-6}) {
-                            if (!kept(++member))
+                            if (!kept_of(op, ++member, 3))
                                 continue;
                             Case c = make(type, op, 20, n);
                             c.data = data;
@@ -230,11 +162,11 @@ TEST_SUITE("several rows") {
     TEST_CASE("one of which the arithmetic of f32 does not hold, at any place") {
         std::uint64_t member = 0;
         constexpr std::int64_t rows = 20;
-        for (const rownorm_type type : types)
+        for (const rownorm_type type : short_types)
             for (int op = 0; op < ops; ++op)
                 for (int kind = 0; kind < kinds_of_unfit; ++kind)
                     for (std::int64_t odd = 0; odd < rows; ++odd) {
-                        if (!kept(++member))
+                        if (!kept_of(op, ++member, 3))
                             continue;
                         constexpr std::int64_t some_n[] = {33, 64, 128, 512};
                         Case c = make(type, op, rows, some_n[member % 4]);
@@ -245,8 +177,11 @@ TEST_SUITE("several rows") {
     }
 
     TEST_CASE("so many that they fill the second-level cache, but for one that does not fit") {
-        for (const rownorm_type type : types)
+        std::uint64_t member = 0;
+        for (const rownorm_type type : {ROWNORM_F32, ROWNORM_BF16})
             for (const int op : {rms, add_rms, layer}) {
+                if (!kept(++member))
+                    continue;
                 Case c = make(type, op, 12000, 96); // at least 4.6 MB
                 const Inputs in = with_elements(c, make_inputs(c), unfit_row(0, c.n), 7777);
                 check_same_bits(c, in, without_statistics(c), the_usual_way(c, in));
@@ -264,16 +199,20 @@ TEST_SUITE("several rows") {
                 CHECK(!settles(0, squares, n, eps));
                 CHECK(static_cast<float>(rownorm::root_of_mean(squares, rownorm::count_of(n), eps).factor) ==
                       (eps == above ? 1.0F : 1 - 0x1p-24F));
-                for (const rownorm_type type : types)
-                    for (int op = 0; op < ops; ++op)
+                for (const rownorm_type type : short_types)
+                    for (const int op : {rms, add_rms, layer, add_layer, partial, l2_inside})
                         for (std::int64_t odd = 0; odd < rows; ++odd) {
                             if (!kept(++member))
                                 continue;
                             Case c = make(type, op, rows, n);
                             c.eps = eps;
+                            c.k = op == partial ? n / 2 : 0;
+                            mix_every_third(c, member);
+                            // Of L2Norm it is the sum of the squares that is 1.
+                            const long double unit = op == l2_inside ? 1 / std::sqrt(static_cast<long double>(n)) : 1;
                             std::vector<long double> x(static_cast<std::size_t>(n));
                             for (std::size_t i = 0; i < x.size(); ++i)
-                                x[i] = (i % 8 < 3 ? 1.5L : 0.5L) * (i % 16 < 8 ? 1 : -1);
+                                x[i] = unit * (i % 8 < 3 ? 1.5L : 0.5L) * (i % 16 < 8 ? 1 : -1);
                             Inputs in = make_inputs(c);
                             // With such a gain 1.5 lies in the middle between two numbers of the 16-bit type.
                             set_weights(c, in, type == ROWNORM_F16 ? 1 + 0x1p-10L : 1 + 0x1p-7L);
@@ -286,18 +225,23 @@ TEST_SUITE("several rows") {
     TEST_CASE("whose roots lie within some ulps of f64 of the middle between two floats") {
         std::uint64_t member = 0;
         constexpr std::int64_t rows = 20;
-        for (const std::int64_t n : {32, 64, 256}) {
-            const std::vector<HardRoot> roots = hard_roots(n, scaled(30));
+        for (const std::int64_t count : {1, 32, 64, 256}) {
+            const std::vector<HardRoot> roots = hard_roots(count, scaled(30));
             CHECK(static_cast<int>(roots.size()) == scaled(30));
             for (const HardRoot &root : roots) {
-                CHECK(!settles(0, root.squares, n, root.eps));
-                for (const int op : {rms, add_rms, layer}) {
+                CHECK(!settles(0, root.squares, count, root.eps));
+                for (const int op : {rms, add_rms, layer, partial, l2_inside}) {
+                    if ((op == l2_inside) != (count == 1)) // whose root is not of a mean
+                        continue;
+                    const std::int64_t n = count == 1 ? 48 : op == partial ? 2 * count : count;
                     Case c = make(ROWNORM_F32, op, rows, n);
                     c.eps = root.eps;
+                    c.k = op == partial ? count : 0;
+                    mix_every_third(c, ++member / 3);
                     Inputs in = make_inputs(c);
                     set_weights(c, in, 1);
                     const std::vector<long double> x = with_squares(root.squares, n);
-                    for (auto odd = static_cast<std::int64_t>(++member % 3); odd < rows; odd += 3)
+                    for (auto odd = static_cast<std::int64_t>(member % 3); odd < rows; odd += 3)
                         in = with_elements(c, in, x, odd);
                     check_both_ways(c, in, placed(c, member));
                 }
@@ -316,6 +260,7 @@ TEST_SUITE("several rows") {
                         continue;
                     Case c = make(ROWNORM_F32, layer, rows, n);
                     c.eps = eps;
+                    mix_every_third(c, member);
                     Random random(member);
                     const long double value = std::ldexp(static_cast<long double>(random.below(1 << 24)), i);
                     const std::vector<long double> x(static_cast<std::size_t>(n), value);
@@ -336,6 +281,7 @@ TEST_SUITE("several rows") {
                     continue;
                 Case c = make(ROWNORM_F32, layer, rows, n);
                 c.data = Data::subnormal;
+                mix_every_third(c, member);
                 Inputs in = make_inputs(c);
                 set_weights(c, in, 1);
                 std::vector<long double> x(static_cast<std::size_t>(n), 0x1p-149L * static_cast<long double>(member));

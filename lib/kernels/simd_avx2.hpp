@@ -42,15 +42,15 @@ ROWNORM_INLINE double fold(VD v) {
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
 ROWNORM_INLINE VF fold_each(const VF (&v)[8]) {
-    __m256 quarters[4]; // of rows r and r + 4, so that the rows end in order
-    for (int r = 0; r < 4; r++)
-        quarters[r] =
-            _mm256_add_ps(_mm256_permute2f128_ps(v[r], v[r + 4], 0x20), _mm256_permute2f128_ps(v[r], v[r + 4], 0x31));
+    const auto quarters = [&](int r) __attribute__((always_inline)) { // of rows r and r + 4, so that they end in order
+        return _mm256_add_ps(_mm256_permute2f128_ps(v[r], v[r + 4], 0x20),
+                             _mm256_permute2f128_ps(v[r], v[r + 4], 0x31));
+    };
     const auto halves = [](__m256 a, __m256 b) __attribute__((always_inline)) {
         const __m256d p = _mm256_castps_pd(a), q = _mm256_castps_pd(b);
         return _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(p, q)), _mm256_castpd_ps(_mm256_unpackhi_pd(p, q)));
     };
-    const __m256 a = halves(quarters[0], quarters[1]), b = halves(quarters[2], quarters[3]);
+    const __m256 a = halves(quarters(0), quarters(1)), b = halves(quarters(2), quarters(3));
     return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
 }
 ROWNORM_INLINE VD widen_low(VF v) { return _mm256_cvtps_pd(_mm256_castps256_ps128(v)); }

@@ -51,16 +51,15 @@ ROWNORM_INLINE VF fold_each(const VF (&v)[16]) {
     const auto eighths = [](__m512 a, __m512 b) __attribute__((always_inline)) {
         return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
     };
-    __m512 quarters[4]; // of rows r, r + 4, r + 8 and r + 12, so that the rows end in order
-    for (int r = 0; r < 4; r++) {
+    const auto quarters = [&](int r) __attribute__((always_inline)) { // of rows r + 0, 4, 8, 12: they end in order
         const __m512 a = eighths(v[r], v[r + 4]), b = eighths(v[r + 8], v[r + 12]);
-        quarters[r] = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
-    }
+        return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
+    };
     const auto halves = [](__m512 a, __m512 b) __attribute__((always_inline)) {
         const __m512d p = _mm512_castps_pd(a), q = _mm512_castps_pd(b);
         return _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(p, q)), _mm512_castpd_ps(_mm512_unpackhi_pd(p, q)));
     };
-    const __m512 a = halves(quarters[0], quarters[1]), b = halves(quarters[2], quarters[3]);
+    const __m512 a = halves(quarters(0), quarters(1)), b = halves(quarters(2), quarters(3));
     return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd));
 }
 ROWNORM_INLINE VD widen_low(VF v) { return _mm512_cvtps_pd(_mm512_castps512_ps256(v)); }
