@@ -28,12 +28,23 @@ public:
         t.clear(rows);
         if (c_.adds())
             add(row, rows, t.sums);
+        else if (strategy_.fetch_early && plan_.op != ROWNORM_LAYER_NORM)
+            in_fetching_chunks(row,
+                               [&](int64_t first, int64_t n) { c_.kernels->sum(piece(row, first), 1, n, t.sums); });
         else
             c_.kernels->sum(from(x_, row), rows, plan_.k, t.sums);
     }
 
     bool close(int64_t row, int64_t rows, Tile &t) {
-        t.all_fit = close_tile(plan_, c_.kernels->centred, summed(row), rows, t);
+        if (strategy_.fetch_early && plan_.op == ROWNORM_LAYER_NORM) {
+            estimate_means(plan_, 1, t);
+            in_fetching_chunks(row, [&](int64_t first, int64_t n) {
+                c_.kernels->centred(piece(row, first), 1, n, t.centre, t.sums, t.squares);
+            });
+            t.all_fit = close_centred(plan_, 1, t);
+        } else {
+            t.all_fit = close_tile(plan_, c_.kernels->centred, summed(row), rows, t);
+        }
         return true;
     }
 
@@ -45,6 +56,23 @@ public:
     }
 
 private:
+    // Of what is normalised, from an element on.
+    Rows piece(int64_t row, int64_t first) const { return at(summed(row), first * bytes_of(c_.kernels->type)); }
+
+    // Calls sum(first element, elements) for each chunk of a row, once that of the row after it is on its way.
+    template <class F>
+    void in_fetching_chunks(int64_t row, F sum) {
+        constexpr int64_t line = 64;
+        const int64_t element = bytes_of(plan_.x);
+        const auto *const next = static_cast<const char *>(row + 1 < rows_ ? from(x_, row + 1).data : nullptr);
+        for (int64_t first = 0; first < plan_.n; first += kChunk) {
+            const int64_t n = plan_.n - first < kChunk ? plan_.n - first : kChunk;
+            for (int64_t byte = 0; next && byte < n * element; byte += line)
+                __builtin_prefetch(next + first * element + byte, 0, 2);
+            sum(first, n);
+        }
+    }
+
     Rows summed(int64_t row) const { return from(c_.adds() ? as_input(sum_) : x_, row); }
 
     // Writes x + residual, and adds to the sums of the first k elements.

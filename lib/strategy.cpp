@@ -74,7 +74,11 @@ Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t row
         return {.ahead = true};
     // An add waits for its rows longer than a second pass for its stores, and then needs them near.
     const bool to_l1 = io.residual.data && plan.x_bytes <= (8 << 10);
-    return {.fetch_next = true, .fetch_to_l1 = to_l1, .stream = stream};
+    // A second pass that takes few instructions reads and writes as fast as memory allows, and one hinders the other:
+    // what it is to read is there before it begins. Shorter rows come by what hardware fetches ahead of them.
+    const bool early = stream && bytes_of(plan.x) >= 4 && plan.k == plan.n && !io.residual.data &&
+                       plan.x_bytes > (8 << 10) && plan.x_bytes <= (32 << 10);
+    return {.fetch_next = true, .fetch_to_l1 = to_l1, .fetch_early = early, .stream = stream};
 }
 
 } // namespace rownorm
