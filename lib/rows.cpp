@@ -26,20 +26,19 @@ public:
             scale_short_rows(plan_, *c_.kernels, from(x_, row), from(residual_, row), from(sum_, row), rows, t))
             return;
         t.clear(rows);
-        if (c_.adds())
+        if (fetches_in_first_pass())
+            in_fetching_chunks(row, [&](int64_t first, int64_t n) { sum_piece(row, 1, first, n, t.sums); });
+        else if (c_.adds())
             add(row, rows, t.sums);
-        else if (strategy_.fetch_early && plan_.op != ROWNORM_LAYER_NORM)
-            in_fetching_chunks(row,
-                               [&](int64_t first, int64_t n) { c_.kernels->sum(piece(row, first), 1, n, t.sums); });
         else
-            c_.kernels->sum(from(x_, row), rows, plan_.k, t.sums);
+            sum_piece(row, rows, 0, plan_.k, t.sums);
     }
 
     bool close(int64_t row, int64_t rows, Tile &t) {
-        if (strategy_.fetch_early && plan_.op == ROWNORM_LAYER_NORM) {
+        if (strategy_.fetch_early && !fetches_in_first_pass()) {
             estimate_means(plan_, 1, t);
             in_fetching_chunks(row, [&](int64_t first, int64_t n) {
-                c_.kernels->centred(piece(row, first), 1, n, t.centre, t.sums, t.squares);
+                c_.kernels->centred(piece(summed(row), first, c_.kernels->type), 1, n, t.centre, t.sums, t.squares);
             });
             t.all_fit = close_centred(plan_, 1, t);
         } else {
@@ -56,35 +55,55 @@ public:
     }
 
 private:
-    // Of what is normalised, from an element on.
-    Rows piece(int64_t row, int64_t first) const { return at(summed(row), first * bytes_of(c_.kernels->type)); }
+    Rows summed(int64_t row) const { return from(c_.adds() ? as_input(sum_) : x_, row); }
+
+    // From an element of each row on.
+    template <class R>
+    static R piece(R rows, int64_t first, Type type) {
+        return at(rows, first * bytes_of(type));
+    }
+
+    // Adds to the sums of n elements of rows from `first` on; where there is a residual, its sum with x is written.
+    void sum_piece(int64_t row, int64_t rows, int64_t first, int64_t n, double *sums) {
+        const Rows x = piece(from(x_, row), first, plan_.x);
+        if (c_.adds())
+            plan_.add(x, piece(from(residual_, row), first, plan_.residual),
+                      piece(from(sum_, row), first, plan_.residual), rows, n, sums);
+        else
+            c_.kernels->sum(x, rows, n, sums);
+    }
+
+    // All of x + residual, of which the first k elements are summed.
+    void add(int64_t row, int64_t rows, double *sums) {
+        sum_piece(row, rows, 0, plan_.k, sums);
+        double unused[kTile] = {};
+        if (plan_.k < plan_.n)
+            sum_piece(row, rows, plan_.k, plan_.n - plan_.k, unused);
+    }
+
+    // LayerNorm's other pass, which needs a second reading of x anyway, is the later one.
+    bool fetches_in_first_pass() const {
+        return strategy_.fetch_early && (c_.adds() || plan_.op != ROWNORM_LAYER_NORM);
+    }
 
     // Calls sum(first element, elements) for each chunk of a row, once that of the row after it is on its way.
     template <class F>
     void in_fetching_chunks(int64_t row, F sum) {
-        constexpr int64_t line = 64;
-        const int64_t element = bytes_of(plan_.x);
-        const auto *const next = static_cast<const char *>(row + 1 < rows_ ? from(x_, row + 1).data : nullptr);
+        const bool has_next = row + 1 < rows_;
         for (int64_t first = 0; first < plan_.n; first += kChunk) {
             const int64_t n = plan_.n - first < kChunk ? plan_.n - first : kChunk;
-            for (int64_t byte = 0; next && byte < n * element; byte += line)
-                __builtin_prefetch(next + first * element + byte, 0, 2);
+            if (has_next)
+                fetch_piece(piece(from(x_, row + 1), first, plan_.x), n * bytes_of(plan_.x));
+            if (has_next && c_.adds())
+                fetch_piece(piece(from(residual_, row + 1), first, plan_.residual), n * bytes_of(plan_.residual));
             sum(first, n);
         }
     }
 
-    Rows summed(int64_t row) const { return from(c_.adds() ? as_input(sum_) : x_, row); }
-
-    // Writes x + residual, and adds to the sums of the first k elements.
-    void add(int64_t row, int64_t rows, double *sums) {
-        const Rows x = from(x_, row), residual = from(residual_, row);
-        const MutableRows sum = from(sum_, row);
-        plan_.add(x, residual, sum, rows, plan_.k, sums);
-        if (plan_.k == plan_.n)
-            return;
-        double unused[kTile] = {};
-        const int64_t skip_x = plan_.k * bytes_of(plan_.x), skip = plan_.k * bytes_of(plan_.residual);
-        plan_.add(at(x, skip_x), at(residual, skip), at(sum, skip), rows, plan_.n - plan_.k, unused);
+    static void fetch_piece(Rows piece, int64_t bytes) {
+        constexpr int64_t line = 64;
+        for (int64_t byte = 0; byte < bytes; byte += line)
+            __builtin_prefetch(static_cast<const char *>(piece.data) + byte, 0, 2);
     }
 
     // Has the rows from `row` on fetched while a tile is written.

@@ -52,6 +52,19 @@ bool can_stream(const Plan &plan, const rownorm_io &io) {
     return !in_place && !stages_sum_in_y && (address | strides) % line == 0 && plan.n * bytes_of(plan.y) >= 16 * 64;
 }
 
+// The second pass both reads and writes, and where it takes few instructions one hinders the other: what it is to read
+// is there before it begins. (Shorter rows come by what hardware fetches ahead of them.) An add of 16-bit rows takes so
+// many that few of its loads are under way at once.
+bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
+    constexpr int64_t two_pages = 8 << 10;
+    if (plan.k < plan.n)
+        return false;
+    if (io.residual.data)
+        return bytes_of(plan.x) == 2 && bytes_of(plan.residual) == 2 &&
+               plan.x_bytes > (plan.x == kF16 ? kShortRow : two_pages);
+    return bytes_of(plan.x) >= 4 && plan.x_bytes > two_pages && plan.x_bytes <= 4 * two_pages;
+}
+
 } // namespace
 
 int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
@@ -74,10 +87,7 @@ Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t row
         return {.ahead = true};
     // An add waits for its rows longer than a second pass for its stores, and then needs them near.
     const bool to_l1 = io.residual.data && plan.x_bytes <= (8 << 10);
-    // A second pass that takes few instructions reads and writes as fast as memory allows, and one hinders the other:
-    // what it is to read is there before it begins. Shorter rows come by what hardware fetches ahead of them.
-    const bool early = stream && bytes_of(plan.x) >= 4 && plan.k == plan.n && !io.residual.data &&
-                       plan.x_bytes > (8 << 10) && plan.x_bytes <= (32 << 10);
+    const bool early = stream && pays_to_fetch_early(plan, io);
     return {.fetch_next = true, .fetch_to_l1 = to_l1, .fetch_early = early, .stream = stream};
 }
 

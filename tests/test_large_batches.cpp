@@ -73,6 +73,10 @@ TEST_SUITE("same bits") {
         check_large({}, 0, 128, false, 2);
         check_large(all_of(ROWNORM_BF16), 2, 16384, true, 1);
         check_large(all_of(ROWNORM_F16), 2, 4128, false, 2);
+        check_large({}, 2, 4096, false, 2); // f32 and adds of 16 bits: the next row is fetched in an earlier pass
+        check_large({}, 0, 7168, false, 1);
+        check_large(all_of(ROWNORM_F16), 0, 2080, true, 1);
+        check_large(all_of(ROWNORM_BF16), 0, 8224, true, 2);
     }
 
     TEST_CASE("batches of short rows larger than the caches, without statistics") {
