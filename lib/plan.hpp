@@ -90,7 +90,7 @@ inline RowKernels f32_kernels_of(const KernelTable &kernels, const RowKind &row)
     const StatisticsKernels &statistics = *kernels.statistics;
     const ScaleKernels &scales = *kernels.scales;
     const ShortRowKernels of_short = {row.centred ? scales.variance[row.x] : scales.squares[row.x],
-                                      row.centred ? nullptr : scales.add_squares[row.x], scales.fewest};
+                                      row.adds && !row.centred ? scales.add_squares[row.x] : nullptr, scales.fewest};
     return {row.x,
             (row.centred ? statistics.sum : statistics.sum_squares)[row.x],
             statistics.centred[row.x],

@@ -21,8 +21,8 @@ public:
     void run() { run_tiles(*this, rows_, rows_per_tile(plan_.n * bytes_of(c_.kernels->type)), strategy_.ahead); }
 
     void sum(int64_t row, int64_t rows, Tile &t) {
-        const bool has_statistics = c_.mean || c_.rstd;
-        if (!has_statistics &&
+        const bool needs_sums = c_.mean && plan_.op == ROWNORM_LAYER_NORM; // for the mean that is reported
+        if (!needs_sums &&
             scale_short_rows(plan_, *c_.kernels, from(x_, row), from(residual_, row), from(sum_, row), rows, t))
             return;
         t.clear(rows);

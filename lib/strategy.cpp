@@ -83,7 +83,7 @@ Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t row
     const int64_t streamed_from = mine < rows ? caches().l3 / 4 * 3 : caches().l3 / 2;
     const bool stream = bytes >= streamed_from && can_stream(plan, io);
     // Short rows come from L3 fast enough without being fetched.
-    if (is_short(plan.x, plan.n) && bytes <= caches().l3 && !stream)
+    if (is_short(plan.rows_of(io).type, plan.n) && bytes <= caches().l3 && !stream)
         return {.ahead = true};
     // An add waits for its rows longer than a second pass for its stores, and then needs them near.
     const bool to_l1 = io.residual.data && plan.x_bytes <= (8 << 10);
