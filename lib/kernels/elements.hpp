@@ -143,7 +143,9 @@ struct Bf16 : HalfType<Bf16, false> {
         Half packed;
         if (convert_in_order(v.a, v.b, packed))
             return packed;
-        return pack_upper(round_to_upper_or_nan(v.a), round_to_upper_or_nan(v.b));
+        if (__builtin_expect(may_have_nan(v.a, v.b), 0))
+            return pack_upper(round_to_upper_or_nan(v.a), round_to_upper_or_nan(v.b));
+        return pack_upper(round_to_upper(v.a), round_to_upper(v.b));
     }
     static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_bf16_square(v, c); }
 };

@@ -98,6 +98,7 @@ ROWNORM_INLINE VU bf16_low(Half v) { return _mm256_slli_epi32(_mm256_cvtepu16_ep
 ROWNORM_INLINE VU bf16_high(Half v) {
     return _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(v, 1)), 16);
 }
+ROWNORM_INLINE bool may_have_nan(VF a, VF b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q)); }
 ROWNORM_INLINE Half pack_upper(VU low, VU high) {
     const __m256i lanes = _mm256_packus_epi32(_mm256_srli_epi32(low, 16), _mm256_srli_epi32(high, 16));
     return _mm256_permute4x64_epi64(lanes, 0xd8);

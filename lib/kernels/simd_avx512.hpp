@@ -86,6 +86,7 @@ ROWNORM_INLINE VU bf16_low(Half v) { return _mm512_slli_epi32(_mm512_cvtepu16_ep
 ROWNORM_INLINE VU bf16_high(Half v) {
     return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(v, 1)), 16);
 }
+ROWNORM_INLINE bool may_have_nan(VF a, VF b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
 ROWNORM_INLINE Half pack_upper(VU low, VU high) {
     const __m256i l = _mm512_cvtepi32_epi16(_mm512_srli_epi32(low, 16));
     const __m256i h = _mm512_cvtepi32_epi16(_mm512_srli_epi32(high, 16));

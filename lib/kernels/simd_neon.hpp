@@ -76,6 +76,7 @@ ROWNORM_INLINE Half load_half_first(const uint16_t *p, int count) {
 ROWNORM_INLINE VU as_dwords(Half v) { return vreinterpretq_u32_u16(v); }
 ROWNORM_INLINE VU bf16_low(Half v) { return vshll_n_u16(vget_low_u16(v), 16); }
 ROWNORM_INLINE VU bf16_high(Half v) { return vshll_n_u16(vget_high_u16(v), 16); }
+ROWNORM_INLINE bool may_have_nan(VF, VF) { return true; } // which would take as long to find out as to round it
 ROWNORM_INLINE Half pack_upper(VU low, VU high) { return vcombine_u16(vshrn_n_u32(low, 16), vshrn_n_u32(high, 16)); }
 ROWNORM_INLINE Half interleave_upper(VU even, VU odd) { return vreinterpretq_u16_u32(vsriq_n_u32(odd, even, 16)); }
 

@@ -19,6 +19,7 @@
 //   stream                     a store that bypasses the caches (address aligned to the vector)
 //   as_dwords                  a Half as bit patterns of 32 bits
 //   bf16_low, bf16_high        the first / last S elements of a Half, as bit patterns of f32
+//   may_have_nan               whether one of two vectors has a NaN, or true
 //   pack_upper                 the upper halves of two vectors of bit patterns, one after the other
 //   interleave_upper           the same, element by element in turn
 //   f16_low, f16_high, f16_pack  conversion of binary16, rounding to nearest even
@@ -162,6 +163,7 @@ ROWNORM_INLINE Half load_half_first(const uint16_t *p, int count) {
 ROWNORM_INLINE VU as_dwords(Half v) { return v; }
 ROWNORM_INLINE VU bf16_low(Half v) { return _mm_unpacklo_epi16(_mm_setzero_si128(), v); }
 ROWNORM_INLINE VU bf16_high(Half v) { return _mm_unpackhi_epi16(_mm_setzero_si128(), v); }
+ROWNORM_INLINE bool may_have_nan(VF a, VF b) { return _mm_movemask_ps(_mm_cmpunord_ps(a, b)); }
 ROWNORM_INLINE Half pack_upper(VU low, VU high) { // arithmetic shifts: the signed saturation keeps every value
     return _mm_packs_epi32(_mm_srai_epi32(low, 16), _mm_srai_epi32(high, 16));
 }
