@@ -146,4 +146,20 @@ TEST_SUITE("NaN and infinity") {
                         CHECK(std::isnan(value));
                 }
     }
+
+    TEST_CASE("one NaN of a gain, at any element, survives the rounding of what is beside it") {
+        for (const rownorm_type x : {ROWNORM_F32, ROWNORM_BF16})
+            for (const std::uint32_t bits : {0x7fffffffU, 0xff800001U})
+                for (const std::int64_t n : {21, 64})
+                    for (std::int64_t odd = 0; odd < n; ++odd) {
+                        Case c;
+                        c.mix = {x, ROWNORM_BF16, ROWNORM_BF16, ROWNORM_F32};
+                        c.n = n;
+                        c.gain = true;
+                        Inputs in = make_inputs(c);
+                        std::copy_n(reinterpret_cast<const std::byte *>(&bits), 4, in.w.begin() + 4 * odd);
+                        const std::vector<long double> y = values_of(ROWNORM_BF16, check(c, in).outputs.y);
+                        CHECK(std::isnan(y[static_cast<std::size_t>(odd)]));
+                    }
+    }
 }

@@ -14,6 +14,11 @@ SMALL = ("--memory", "16K")  # longer rows are then read in parts
 N = 20007                    # elements: even in f16 they do not fit, and the last chunk of 1,024 is not full
 
 
+def product(*lists, **more):
+    """All tuples; with sanitizers, which make each run many times as long, every fifth."""
+    return list(itertools.product(*lists, **more))[::5 if SANITIZED else 1]
+
+
 def repeated(pattern, count, kind):
     data = pack(pattern, kind)
     return (data * (count // len(pattern) + 1))[:count * len(data) // len(pattern)]
@@ -43,7 +48,7 @@ class LongRows(CommandTest):
         self.write("b.npy", (N,), "f2", 3)
         ops = (("--op", "rms"), ("--op", "layer"), ("--partial", "0.3"),
                *(("--op", "l2", "--l2-eps", mode, "--eps", "0.7") for mode in ("max", "add", "inside", "clamp")))
-        for kind, op in itertools.product(("f2", "bf16", "f4", "f8"), ops):
+        for kind, op in product(("f2", "bf16", "f4", "f8"), ops):
             with self.subTest((kind, op)):
                 named = ("--type", "bf16") if kind == "bf16" else ()
                 self.write("in.npy", (2, N), kind)
@@ -58,15 +63,15 @@ class LongRows(CommandTest):
 
     def test_weights_alone_and_rounding(self):
         self.write("w.npy", (N,), "f2", 2)
-        for kind, vectors, rounding in itertools.product(("f2", "bf16", "f4"), (("--weight", "w.npy"), ("--bias", "w.npy")),
-                                                         ((), ("--round", "before-weight"))):
+        for kind, vectors, rounding in product(("f2", "bf16", "f4"), (("--weight", "w.npy"), ("--bias", "w.npy")),
+                                               ((), ("--round", "before-weight"))):
             with self.subTest((kind, vectors, rounding)):
                 self.write("in.npy", (1, N), kind)
                 self.both_ways(*vectors, *rounding, *(("--type", "bf16") if kind == "bf16" else ()))
 
     def test_residuals_and_output_types(self):
         kinds = {"f2": "f16", "bf16": "bf16", "f4": "f32"}
-        for x, r, y in itertools.product(kinds, repeat=3):
+        for x, r, y in product(kinds, repeat=3):
             with self.subTest((x, r, y)):
                 self.write("in.npy", (N,), x)
                 self.write("r.npy", (N,), r, 5)

@@ -359,6 +359,8 @@ KERNELS = [
         "__builtin_prefetch(row + i * int64_t(sizeof(typename X::value)) + byte, 0, locality);",
         "const_cast<volatile char *>(row)[i * int64_t(sizeof(typename X::value)) + byte] = 0;",
         "avx512/apply_f64 avx2/apply_f64", "suite at full scale: same bits"),
+    kernel("bf16: of a pair's two vectors only the first is asked for a NaN", "kernels/elements.hpp",
+        "may_have_nan(v.a, v.b)", "may_have_nan(v.a, v.a)", "avx2/apply_f32", "suite: NaN and infinity"),
 ]
 
 MUTATIONS = FORMULAS + HOST + LAYOUT + KERNELS
