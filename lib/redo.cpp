@@ -114,8 +114,13 @@ Scale redo_scaled_squares(const Plan &plan, const RowData &row, double magnitude
     // x itself where the factor allows it: scaled, an x far below the largest one would lose digits or be 0.
     const double rstd = __builtin_ldexp(root.factor, -e);
     const bool direct = is_normal(rstd);
+    // Else scaled by so much before the product that it is finite, and by the rest after it.
+    const int before = e > 64 ? 64 : e, after = e - before;
+    const auto t = [&](int64_t i) {
+        return __builtin_ldexp(__builtin_ldexp(element(row, i), -before) * root.factor, -after);
+    };
     for (int64_t i = 0; i < plan.n; i++)
-        finish(plan, row, i, direct ? element(row, i) * rstd : x(i) * root.factor);
+        finish(plan, row, i, direct ? element(row, i) * rstd : t(i));
     return {0, 0, rstd};
 }
 

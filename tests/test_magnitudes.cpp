@@ -127,6 +127,21 @@ TEST_SUITE("magnitudes") {
         CHECK(static_cast<double>(z[0]) == doctest::Approx(std::sqrt(8.0) * 1e-40).epsilon(1e-4));
     }
 
+    TEST_CASE(
+        "f64: elements that are subnormal once they are scaled, next to the largest there are, with a large gain") {
+        for (const int formula : {0, 3}) // RMSNorm, L2Norm
+            for (int exponent = -60; exponent <= 20; ++exponent)
+                for (int i = 0; i < 20; ++i) {
+                    Case c = make(formula, 10, 0, f64_mix);
+                    c.gain = true;
+                    std::vector<long double> x(10, 0), w(10, 1);
+                    x[2] = 1.79e308L;
+                    x[6] = std::ldexp(1 + static_cast<long double>(i) / 21, exponent);
+                    w[6] = 1e289L;
+                    check(c, {elements(ROWNORM_F64, x), {}, elements(ROWNORM_F64, w), {}});
+                }
+    }
+
     TEST_CASE("zero rows: 0 with an eps, NaN by the formula without") {
         for (const Mix &mix : main_mixes())
             for (int formula = 0; formula < formulas; ++formula)
