@@ -105,7 +105,8 @@ std::size_t bytes_moved(const Cell &cell) {
 
 Rotation::Rotation(const Cell &cell) {
     const Sizes sizes = sizes_of(cell);
-    strides_ = {whole_lines(sizes.x), whole_lines(sizes.y), whole_lines(sizes.weight)};
+    const auto apart = static_cast<std::size_t>(stride_of(cell.place));
+    strides_ = {whole_lines(sizes.x * apart), whole_lines(sizes.y * apart), whole_lines(sizes.weight)};
     const bool weight_is_cold = cell.place == Place::cold_weight || cell.place == Place::memory;
     row_sets_ = cell.place == Place::memory ? sets_past_caches(bytes_touched(cell)) : 1;
     weight_sets_ = !weight_is_cold ? 1 : std::max(row_sets_, sets_past_caches(sizes.weight));

@@ -57,6 +57,8 @@ const char *name_of(Place place) {
         return "cold_weight";
     case Place::consumed:
         return "consumed";
+    case Place::slices:
+        return "slices";
     case Place::memory:
         return "memory";
     default:

@@ -38,6 +38,7 @@ enum class Place {
     cold_weight, // rows as above; the gain and the bias come from memory, as in decoding with a large model
     memory,      // everything comes from memory
     consumed,    // as repeated, and y is read after each run, as whoever normalises does
+    slices,      // as repeated, but each row is the first third of a longer one, in x and in y
 };
 
 struct Cell {
@@ -51,6 +52,9 @@ struct Cell {
 std::span<const Op> ops();
 std::span<const Mix> mixes();
 const char *name_of(Place place);
+
+// How far the rows of x and y lie apart, in rows.
+constexpr std::int64_t stride_of(Place place) { return place == Place::slices ? 3 : 1; }
 
 // The shapes of "decode", "prefill", "heads", "others", "all" or "ROWSxCOLS"; none for another word.
 std::vector<Shape> shapes_named(const std::string &name);

@@ -80,7 +80,7 @@ void register_cell(const Cell &cell, const Options &options) {
     for (const std::string &isa : wanted_isas(options))
         benchmark::RegisterBenchmark(name_of(cell, isa).c_str(),
                                      [cell, isa](benchmark::State &state) { run_norm(state, cell, isa); });
-    if (options.peers)
+    if (options.peers && cell.place != Place::slices) // peers know no strides
         register_peers(cell);
 }
 

@@ -37,6 +37,8 @@ void run_norm(benchmark::State &state, const Cell &cell, const std::string &isa)
     const rownorm_descriptor descriptor = descriptor_of(cell, isa == "default" ? nullptr : isa.c_str());
     const Plan plan = plan_for(descriptor);
     rownorm_io io = rownorm_dense_io(&descriptor, cell.shape.rows);
+    io.x.stride_bytes[2] *= stride_of(cell.place);
+    io.y.stride_bytes[2] *= stride_of(cell.place);
     point_at(io, cell, Rotation(cell).next());
     if (!plan || rownorm_execute(plan.get(), &io) != ROWNORM_OK) {
         state.SkipWithError(rownorm_last_error());

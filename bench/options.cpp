@@ -22,6 +22,7 @@ const char *const usage = R"(rownorm_bench: op x types x ISA x shape x threads, 
   --from=PLACE,...    repeated: the same rows each time, in the smallest cache that holds them
                       cold_weight: the gain comes from memory; memory: all comes from memory
                       consumed: as repeated, and y is read after each run, within the time
+                      slices: as repeated, but each row of x and y is the first third of a longer one
                       (default: repeated, and cold_weight for decode's shapes)
   --limits=off        without memcpy, nt_copy, triad and read
   --peers=off         without the peers that were found when this was built
@@ -96,10 +97,10 @@ std::vector<unsigned> parse_threads(const std::string &list) {
 std::vector<Place> parse_places(const std::string &list) {
     std::vector<Place> places;
     for (const std::string &word : split(list)) {
-        constexpr Place all[] = {Place::repeated, Place::cold_weight, Place::memory, Place::consumed};
+        constexpr Place all[] = {Place::repeated, Place::cold_weight, Place::memory, Place::consumed, Place::slices};
         const auto *found = std::find_if(std::begin(all), std::end(all), [&](Place p) { return word == name_of(p); });
         if (found == std::end(all))
-            refuse("from", word, "repeated, cold_weight, memory, consumed");
+            refuse("from", word, "repeated, cold_weight, memory, consumed, slices");
         places.push_back(*found);
     }
     return places;
