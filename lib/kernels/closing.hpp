@@ -69,9 +69,12 @@ struct Wide {
     ROWNORM_INLINE VF as_f32() const { return narrow(low, high); }
 };
 
-// settle() of root.hpp for each row, with what stands under the roots being above `from`.
-ROWNORM_INLINE bool settle(const Wide &under, double from, float (&factor)[S]) {
+// settle() of root.hpp for each row, with what stands under the roots being above `from`. meanwhile() is called while
+// they are taken.
+template <class F>
+ROWNORM_INLINE bool settle(const Wide &under, double from, float (&factor)[S], F meanwhile) {
     const Wide root = under.root(), inverse = 1.0 / under;
+    meanwhile();
     const VF below = (root * (inverse * kBelow)).as_f32(), above = (root * (inverse * kAbove)).as_f32();
     put(below, factor);
     return xsimd::all(below == above) && all_above(under, from);
@@ -96,8 +99,12 @@ struct Scales {
 };
 
 // RMSNorm and L2Norm: add(row, lanes) for each row. False if the usual arithmetic does not hold all of them.
-template <class E, class F>
-ROWNORM_INLINE bool scale_by_squares(int64_t rows, const Formula &formula, const UnderRoot &root, Scales &to, F add) {
+//
+// Each step waits for the one before it, and all of them together longer than a CPU looks ahead for other work. So
+// meanwhile() is called between them.
+template <class E, class F, class G>
+ROWNORM_INLINE bool scale_by_squares(int64_t rows, const Formula &formula, const UnderRoot &root, Scales &to, F add,
+                                     G meanwhile) {
     Sums<E> of_rows;
     for (int64_t j = 0; j < rows; j++) {
         Lanes<E, lanes_of<E>> lanes;
@@ -105,7 +112,8 @@ ROWNORM_INLINE bool scale_by_squares(int64_t rows, const Formula &formula, const
         of_rows.set(j, lanes);
     }
     const VF sums = of_rows.close(rows);
-    if (__builtin_expect(settle(Wide(sums) * root.factor + root.added, root.from, to.rstd), 1))
+    meanwhile();
+    if (__builtin_expect(settle(Wide(sums) * root.factor + root.added, root.from, to.rstd, meanwhile), 1))
         return true;
     float sum[S];
     put(sums, sum);
@@ -116,8 +124,9 @@ ROWNORM_INLINE bool scale_by_squares(int64_t rows, const Formula &formula, const
 }
 
 // LayerNorm of x.
-template <class E>
-ROWNORM_INLINE bool scale_by_variance(Rows x, int64_t first, int64_t rows, const Formula &formula, Scales &to) {
+template <class E, class G>
+ROWNORM_INLINE bool scale_by_variance(Rows x, int64_t first, int64_t rows, const Formula &formula, Scales &to,
+                                      G meanwhile) {
     const Count elements = formula.elements;
     const double eps = formula.eps;
     const int64_t n = formula.n;
@@ -128,6 +137,7 @@ ROWNORM_INLINE bool scale_by_variance(Rows x, int64_t first, int64_t rows, const
         of_rows.set(j, lanes);
     }
     quotients(of_rows.close(rows), elements, to.mean);
+    meanwhile();
     Sums<E> linear, square;
     for (int64_t j = 0; j < rows; j++) {
         CentredLanes<E> lanes;
@@ -136,10 +146,11 @@ ROWNORM_INLINE bool scale_by_variance(Rows x, int64_t first, int64_t rows, const
         square.set(j, lanes.square);
     }
     const VF sums = linear.close(rows), squares = square.close(rows);
+    meanwhile();
     quotients(sums, elements, to.delta);
     const Wide s(sums), q(squares), correction = s * s * elements.inverse;
-    if (__builtin_expect(none_above(correction, q * 0.5) &&
-                             settle((q - correction) * elements.inverse + eps, rownorm::kSettledFrom, to.rstd),
+    if (__builtin_expect(none_above(correction, q * 0.5) && settle((q - correction) * elements.inverse + eps,
+                                                                   rownorm::kSettledFrom, to.rstd, meanwhile),
                          1))
         return true;
     float sum[S], of_squares[S];

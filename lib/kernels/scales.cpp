@@ -26,15 +26,20 @@ ROWNORM_INLINE bool in_groups(int64_t rows, Scale *scale, F close) {
     return all_fit;
 }
 
+// There is nothing to do meanwhile, when a tile's first pass is a call of its own.
+constexpr auto nothing = []() __attribute__((always_inline)){};
+
 template <class E>
 bool squares(Rows x, int64_t rows, const Formula &formula, Scale *scale) {
     const UnderRoot root = rownorm::under_root_of_squares(formula);
     return in_groups<false>(
         rows, scale, [&](int64_t first, int64_t here, Scales & to) __attribute__((always_inline)) {
             return scale_by_squares<E>(
-                here, formula, root, to, [&](int64_t j, auto &lanes) __attribute__((always_inline)) {
+                here, formula, root, to,
+                [&](int64_t j, auto &lanes) __attribute__((always_inline)) {
                     add_squares_of_chunk<E>(row_of<E>(x, first + j), formula.k, lanes);
-                });
+                },
+                nothing);
         });
 }
 
@@ -44,11 +49,13 @@ bool add_squares(Rows x, Rows residual, MutableRows out, int64_t rows, const For
     return in_groups<false>(
         rows, scale, [&](int64_t first, int64_t here, Scales & to) __attribute__((always_inline)) {
             return scale_by_squares<E>(
-                here, formula, root, to, [&](int64_t j, auto &lanes) __attribute__((always_inline)) {
+                here, formula, root, to,
+                [&](int64_t j, auto &lanes) __attribute__((always_inline)) {
                     const int64_t row = first + j;
                     add_residual_of_chunk<E, E, true>(row_of<E>(x, row), row_of<E>(residual, row), row_of<E>(out, row),
                                                       formula.n, lanes);
-                });
+                },
+                nothing);
         });
 }
 
@@ -56,7 +63,7 @@ template <class E>
 bool variance(Rows x, int64_t rows, const Formula &formula, Scale *scale) {
     return in_groups<true>(
         rows, scale, [&](int64_t first, int64_t here, Scales & to) __attribute__((always_inline)) {
-            return scale_by_variance<E>(x, first, here, formula, to);
+            return scale_by_variance<E>(x, first, here, formula, to, nothing);
         });
 }
 

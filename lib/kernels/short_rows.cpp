@@ -18,17 +18,20 @@ public:
         : at_(at), from_(adds ? Rows{at.residual.data, at.residual.stride} : at.x), n_(formula.n), formula_(formula),
           root_(rownorm::under_root_of_squares(formula)) {}
 
-    // A group is written after the next one is summed, whose loads and additions fill the time of its roots.
+    // A group is written after the next one is summed, and some of it between the steps in which that is closed: its
+    // work fills the time that the roots take.
     ROWNORM_INLINE RowsDone run(int64_t rows) const {
         if (n_ < Row::width || rows < S / 2)
             return {0, 0};
+        const int64_t piece = between_steps();
         Scales scales[2];
         int64_t here = 0;
         for (int64_t next = 0;; next += S) {
             const int64_t left = rows - next, then = left < S ? left : S;
-            const bool fits = then > 0 && sum(next, then, scales[next / S & 1]);
-            if (here > 0)
-                write(next - S, here, scales[(next / S - 1) & 1]);
+            Group last(*this, next - S, here, scales[(next / S - 1) & 1]);
+            const auto meanwhile = [&]() __attribute__((always_inline)) { last.write(piece); };
+            const bool fits = then > 0 && scale(next, then, scales[next / S & 1], meanwhile);
+            last.write(S);
             if (!fits)
                 return {then > 0 ? next : rows, then > 0 && adds ? then : 0};
             here = then;
@@ -36,14 +39,23 @@ public:
     }
 
 private:
+    // Rows to be written at a time. Of long ones the roots take so small a part that to go to and fro costs more.
+    ROWNORM_INLINE int64_t between_steps() const {
+        constexpr int64_t elements = 512;
+        const int64_t rows = n_ > elements / 2 ? 0 : elements / n_;
+        return rows < S / 2 ? rows : S / 2;
+    }
+
     // False if the usual arithmetic does not hold all rows of a group.
-    ROWNORM_INLINE bool sum(int64_t first, int64_t rows, Scales &to) const {
+    template <class G>
+    ROWNORM_INLINE bool scale(int64_t first, int64_t rows, Scales &to, G meanwhile) const {
         const int64_t n = n_, k = formula_.k;
         if constexpr (centred)
-            return scale_by_variance<E>(at_.x, first, rows, formula_, to);
+            return scale_by_variance<E>(at_.x, first, rows, formula_, to, meanwhile);
         else
             return scale_by_squares<E>(
-                rows, formula_, root_, to, [&](int64_t j, auto &lanes) __attribute__((always_inline)) {
+                rows, formula_, root_, to,
+                [&](int64_t j, auto &lanes) __attribute__((always_inline)) {
                     const value *const x = row_of<E>(at_.x, first + j);
                     if constexpr (adds) {
                         value *const residual = row_of<E>(at_.residual, first + j);
@@ -51,14 +63,37 @@ private:
                     } else {
                         add_squares_of_chunk<E>(x, k, lanes);
                     }
-                });
+                },
+                meanwhile);
     }
 
-    ROWNORM_INLINE void write(int64_t first, int64_t rows, const Scales &scales) const {
+    // Rows that are closed, and still to be written.
+    class Group {
+    public:
+        ROWNORM_INLINE Group(const ShortRows &all, int64_t first, int64_t rows, const Scales &scales)
+            : all_(all), first_(first), rows_(rows), scales_(scales) {}
+
+        // The next ones, `most` at most.
+        ROWNORM_INLINE void write(int64_t most) {
+            const int64_t rows = rows_ - done_ < most ? rows_ - done_ : most;
+            if (rows <= 0)
+                return;
+            all_.write(first_ + done_, rows, done_, scales_);
+            done_ += rows;
+        }
+
+    private:
+        const ShortRows &all_;
+        const int64_t first_, rows_;
+        const Scales &scales_;
+        int64_t done_ = 0;
+    };
+
+    ROWNORM_INLINE void write(int64_t first, int64_t rows, int64_t place, const Scales &scales) const {
         const bool ragged = n_ % Row::width;
         const bool aligning = worth_aligning<Row>(n_, reinterpret_cast<uintptr_t>(at_.y.data) | uint64_t(at_.y.stride));
         Row row(row_of<E>(from_, first), row_of<E>(at_.y, first), row_of<E>(at_.w, first), row_of<E>(at_.b, first));
-        for (int64_t j = 0; j < rows; j++) {
+        for (int64_t j = place; j < place + rows; j++) {
             if constexpr (centred) {
                 row.mean = VF(scales.mean[j]);
                 row.delta = VF(scales.delta[j]);
