@@ -2,6 +2,7 @@
 // A plan: everything about a computation that does not depend on where the rows are.
 #pragma once
 
+#include "caches.hpp"
 #include "dispatch.hpp"
 
 namespace rownorm {
@@ -70,13 +71,12 @@ constexpr int64_t kShortRow = 2 << 10; // bytes; some of them lie in L1 or near 
 constexpr int64_t bytes_of(Type type) { return type == kF64 ? 8 : type == kF32 ? 4 : 2; }
 constexpr bool is_short(Type type, int64_t n) { return n <= kChunk && n * bytes_of(type) <= kShortRow; }
 
-// What is summed and what is written meanwhile are to lie in L1, which has 32 KB on every machine. A tile of short rows
-// has more to hide.
-constexpr bool may_run_ahead(const RowKind &row) {
-    constexpr int64_t l1 = 30 << 10;
+// What is summed and what is written meanwhile are to lie in L1, but for what else there is. A tile of short rows has
+// more to hide.
+inline bool may_run_ahead(const RowKind &row) {
     const int64_t element =
         bytes_of(row.x) * (row.adds ? 4 : 2) + bytes_of(row.y) + bytes_of(row.weight) * (row.centred ? 2 : 1);
-    return row.n * bytes_of(row.x) <= kShortRow || row.n <= l1 / element;
+    return row.n * bytes_of(row.x) <= kShortRow || row.n <= caches().l1 / 16 * 15 / element;
 }
 
 // count_of(), as a call: a compiler may move a division ahead of what masks its traps, in the function that does so.

@@ -1,45 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategy.hpp"
 
-#include "threads.hpp"
-
-#include <cstdio>
+#include "caches.hpp"
 
 namespace rownorm {
 namespace {
-
-struct Caches {
-    int64_t l2 = 512 << 10, l3 = 8 << 20; // where the kernel does not say
-};
-
-// Reads /sys/devices/system/cpu/cpu0/cache/index<index>/<name>. (The C library's sysconf reports the L3 of some
-// virtual machines ten times too large.)
-bool read_cache(int index, const char *name, char (&text)[32]) {
-    char path[96];
-    std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
-    return read_file(path, text, sizeof text) > 0;
-}
-
-Caches read_caches() {
-    Caches sizes;
-    char text[32];
-    for (int index = 0; read_cache(index, "level", text); index++) {
-        const int level = text[0] - '0';
-        long long kilobytes = 0;
-        if (read_cache(index, "size", text) && std::sscanf(text, "%lldK", &kilobytes) == 1 && kilobytes > 0) {
-            if (level == 2)
-                sizes.l2 = kilobytes << 10;
-            else if (level == 3)
-                sizes.l3 = kilobytes << 10;
-        }
-    }
-    return sizes;
-}
-
-const Caches &caches() {
-    static const Caches sizes = read_caches();
-    return sizes;
-}
 
 // Streaming pays only where it spares the fetch of a line that is not in the caches: not in place.
 bool can_stream(const Plan &plan, const rownorm_io &io) {
@@ -62,7 +27,7 @@ bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
     if (io.residual.data)
         return bytes_of(plan.x) == 2 && bytes_of(plan.residual) == 2 &&
                plan.x_bytes > (plan.x == kF16 ? kShortRow : two_pages);
-    return bytes_of(plan.x) >= 4 && plan.x_bytes > two_pages && plan.x_bytes <= 4 * two_pages;
+    return bytes_of(plan.x) >= 4 && plan.x_bytes > two_pages && plan.x_bytes <= caches().l1;
 }
 
 } // namespace
@@ -86,7 +51,7 @@ Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t row
     if (is_short(plan.rows_of(io).type, plan.n) && bytes <= caches().l3 && !stream)
         return {.ahead = true};
     // An add waits for its rows longer than a second pass for its stores, and then needs them near.
-    const bool to_l1 = io.residual.data && plan.x_bytes <= (8 << 10);
+    const bool to_l1 = io.residual.data && plan.x_bytes <= caches().l1 / 4;
     const bool early = stream && pays_to_fetch_early(plan, io);
     return {.fetch_next = true, .fetch_to_l1 = to_l1, .fetch_early = early, .stream = stream};
 }
