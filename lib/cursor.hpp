@@ -44,7 +44,8 @@ struct Cursor {
 // The rows of an io in order, as segments along its innermost dimension that has more than one row.
 class Segments {
 public:
-    Segments(const Plan &plan, const rownorm_io &io) : plan_(plan), io_(io) {
+    Segments(const Plan &plan, const rownorm_io &io, const RowKernels &kernels)
+        : plan_(plan), io_(io), kernels_(kernels) {
         while (inner_ > 0 && io.extent[inner_] == 1)
             inner_--;
     }
@@ -56,7 +57,7 @@ public:
     }
 
     void set(Cursor &c, int64_t row) const {
-        c.kernels = &plan_.rows_of(io_);
+        c.kernels = &kernels_;
         c.apply = c.kernels->apply_of(plan_, io_.w.data, io_.b.data);
         c.x = {io_.x.data, io_.x.stride_bytes[inner_]};
         c.residual = {io_.residual.data, io_.residual.stride_bytes[inner_]};
@@ -94,6 +95,7 @@ private:
 
     const Plan &plan_;
     const rownorm_io &io_;
+    const RowKernels &kernels_;
     int inner_ = 2;
 };
 

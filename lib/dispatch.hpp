@@ -13,6 +13,7 @@ struct RowKind {
     Type x, y, weight; // x: of what is normalised
     int64_t n;
     bool centred, adds;
+    bool unpaced = false; // y goes around the caches, and the first pass over a row is short or misses L1, too
 };
 
 struct Isa {
@@ -22,10 +23,13 @@ struct Isa {
     const char *(*obstacle)() noexcept;
 
     // bf16 gains by wide vectors, and so does LayerNorm. Narrower ones serve f16, whose conversions they do faster; f32
-    // and f64 where only squares are summed, which take no more instructions than their loads; and rows that do not all
-    // begin on a cache line, of which a vector as wide as the line crosses two at every step.
+    // and f64 where only squares are summed, which take no more instructions than their loads; rows that do not all
+    // begin on a cache line, of which a vector as wide as the line crosses two at every step; and f32 rows that become
+    // bf16 from and to memory, which wide ones write so fast that reads and stores hinder each other.
     const KernelTable &kernels_for(const RowKind &row) const {
         const auto any = [&](Type type) { return row.x == type || row.y == type || row.weight == type; };
+        if (row.unpaced && row.x == kF32 && row.y == kBf16 && !row.centred && !row.adds)
+            return *narrow_kernels;
         const bool wide = any(kBf16) || (!any(kF16) && row.centred && row.n % 16 == 0);
         return wide ? *kernels : *narrow_kernels;
     }

@@ -159,7 +159,7 @@ bool is_long_row(const Plan &plan, const rownorm_io &io) noexcept {
 void run_long_row(const Plan &plan, const rownorm_io &io, int64_t row, size_t threads) noexcept {
     const DefaultFloatState state;
     Cursor c{};
-    Segments(plan, io).set(c, row);
+    Segments(plan, io, plan.rows_of(io)).set(c, row);
     LongRow(plan, c, threads).run();
 }
 

@@ -56,10 +56,12 @@ struct rownorm_plan : rownorm::Formula {
     int64_t most_bytes;                     // that a row reads and writes, with a residual written back
     uint64_t misaligned;                    // bits that no address of the widest element type has
     rownorm::AddKernel add;
-    rownorm::RowKernels plain, added; // without and with a residual
+    rownorm::RowKernels plain, streamed, added; // without a residual, also where y is streamed, and with one
     rownorm::WholeRowKernels whole, whole_added;
 
-    const rownorm::RowKernels &rows_of(const rownorm_io &io) const { return io.residual.data ? added : plain; }
+    const rownorm::RowKernels &rows_of(const rownorm_io &io, bool stream = false) const {
+        return io.residual.data ? added : stream ? streamed : plain;
+    }
 };
 
 namespace rownorm {

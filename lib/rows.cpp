@@ -168,7 +168,7 @@ WholeRowKernels whole_row_kernels(const Plan &plan, const rownorm_io &io) {
 
 void run_any(const Plan &plan, const rownorm_io &io, const Strategy &strategy, int64_t begin, int64_t end) {
     const DefaultFloatState state;
-    const Segments segments(plan, io);
+    const Segments segments(plan, io, plan.rows_of(io, strategy.stream));
     Cursor c;
     while (begin < end) {
         const int64_t left = segments.rows_from(begin), here = end - begin < left ? end - begin : left;
