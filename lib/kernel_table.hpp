@@ -110,11 +110,14 @@ struct F64ApplyKernels { // [centred][affine]
     ApplyKernel apply[2][kAffines];
 };
 
-struct OneRowKernels { // by the type of all: RMSNorm with a gain, LayerNorm with a gain and a bias
-    OneRowKernel rms_norm[kHalfAndF32Types], add_rms_norm[kHalfAndF32Types], layer_norm[kHalfAndF32Types];
+// RMSNorm with a gain, LayerNorm with a gain and a bias: [x][y][w], x being what is added to it, too. NULL for mixes of
+// types that are rare.
+struct OneRowKernels {
+    using Mixes = OneRowKernel[kHalfAndF32Types][kHalfAndF32Types][kHalfAndF32Types];
+    Mixes rms_norm, add_rms_norm, layer_norm;
 };
 
-struct ShortRowsKernels { // as OneRowKernels; those of RMSNorm are for L2Norm, too
+struct ShortRowsKernels { // as those, by the type of all; those of RMSNorm are for L2Norm, too
     ShortRowsKernel rms_norm[kHalfAndF32Types], add_rms_norm[kHalfAndF32Types], layer_norm[kHalfAndF32Types];
 };
 

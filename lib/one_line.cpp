@@ -158,7 +158,7 @@ ROWNORM_AT_ONCE OneRow run_one_row(const Pointers &p, int64_t n, float eps) {
     const DefaultFloatState state;
     const OneRowKernel normalise = (centred ? kernels.layer_norm
                                     : adds  ? kernels.add_rms_norm
-                                            : kernels.rms_norm)[type];
+                                            : kernels.rms_norm)[type][type][type];
     return normalise(p.x, p.residual, p.y, p.w, p.b, n, double(eps));
 }
 

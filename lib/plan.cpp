@@ -99,10 +99,9 @@ rownorm_status partial_count(const rownorm_descriptor &d, int64_t &k) {
 void choose_whole_row_kernels(Plan &plan) {
     plan.whole = plan.whole_added = {};
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
-    const bool one_type = plan.x != kF64 && plan.y == plan.x && plan.weight == plan.x;
-    if (!one_type || affine_of(plan, true, centred) != (centred ? kGainBias : kGain))
+    if (plan.is_f64 || affine_of(plan, true, centred) != (centred ? kGainBias : kGain))
         return;
-    RowKind row{plan.x, plan.x, plan.x, plan.n, centred, false};
+    RowKind row{plan.x, plan.y, plan.weight, plan.n, centred, false};
     const KernelTable &kernels = plan.isa->kernels_for(row);
     plan.whole = whole_row_kernels_of(kernels, row);
     row.adds = true;

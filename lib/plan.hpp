@@ -44,6 +44,7 @@ struct RowKernels {
 struct WholeRowKernels {
     OneRowKernel one;
     ShortRowsKernel several;
+    bool one_by_one; // rows of a batch, too, where there is nothing for several
 };
 
 } // namespace rownorm
@@ -114,14 +115,18 @@ inline RowKernels kernels_of(const KernelTable &kernels, const RowKind &row) {
             1};
 }
 
-// For rows of one type, all of which counts.
+// For rows all of which counts, without a residual or with one of their type.
 inline WholeRowKernels whole_row_kernels_of(const KernelTable &kernels, const RowKind &row) {
-    const auto choose = [&](const auto &of) {
-        return (row.centred ? of.layer_norm : row.adds ? of.add_rms_norm : of.rms_norm)[row.x];
-    };
     if (row.centred && row.adds)
-        return {nullptr, nullptr};
-    return {choose(*kernels.one_row), is_short(row.x, row.n) ? choose(*kernels.short_rows) : nullptr};
+        return {};
+    const auto choose = [&](const auto &of) -> auto & {
+        return row.centred ? of.layer_norm : row.adds ? of.add_rms_norm : of.rms_norm;
+    };
+    const bool one_type = row.y == row.x && row.weight == row.x;
+    // f32 rows take so few instructions that one call for both passes is worth more than a root that is hidden.
+    const bool one_by_one = !may_run_ahead(row) || (one_type && row.x == kF32);
+    return {choose(*kernels.one_row)[row.x][row.y][row.weight],
+            one_type && is_short(row.x, row.n) ? choose(*kernels.short_rows)[row.x] : nullptr, one_by_one};
 }
 
 } // namespace rownorm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both passes over one row, and the root between them, in one call: for a decoder, whose rows come one by one, and for
-// which calls and arguments would cost as much as a short row itself. One type for all.
+// which calls and arguments would cost as much as a short row itself.
 #include "apply.hpp"
 #include "sums.hpp"
 
@@ -9,10 +9,19 @@ namespace {
 using rownorm::Affine;
 using rownorm::OneRow;
 
-template <class E, bool centred, Affine affine>
+// The even-odd order of bf16 for the sums, whatever the types of y and w are.
+template <class X>
+struct InSums {
+    using type = X;
+};
+template <>
+struct InSums<Bf16> {
+    using type = Bf16EvenOdd;
+};
+
+template <class X, class Y, class W, bool centred, Affine affine>
 struct Pass2 {
-    using Row = ApplyRow<E, E, E, centred, affine>;
-    using value = typename E::value;
+    using Row = ApplyRow<X, Y, W, centred, affine>;
 
     static ROWNORM_INLINE bool is_better_elsewhere(const void *y, int64_t n) {
         return n < Row::width || worth_aligning<Row>(n, reinterpret_cast<uintptr_t>(y));
@@ -20,18 +29,19 @@ struct Pass2 {
 
     static ROWNORM_INLINE void run(const void *x, void *y, const void *w, const void *b, int64_t n,
                                    const rownorm::Scale &scale) {
-        Row row(static_cast<const value *>(x), static_cast<value *>(y), static_cast<const value *>(w),
-                static_cast<const value *>(b));
+        Row row(static_cast<const typename X::value *>(x), static_cast<typename Y::value *>(y),
+                static_cast<const typename W::value *>(w), static_cast<const typename W::value *>(b));
         row.scale_by(scale);
         row.around_end(
             n, n % Row::width, [&]() __attribute__((always_inline)) { row.run_near(0, n); });
     }
 };
 
-template <class E, bool adds>
+template <class X, class Y, class W, bool adds>
 OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const void *, int64_t n, double eps) {
+    using E = typename InSums<X>::type;
     using value = typename E::value;
-    using Write = Pass2<E, false, rownorm::kGain>;
+    using Write = Pass2<X, Y, W, false, rownorm::kGain>;
     if (Write::is_better_elsewhere(y, n))
         return rownorm::kUntouched;
     double sum = 0;
@@ -47,10 +57,11 @@ OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const voi
     return rownorm::kNormalised;
 }
 
-template <class E>
+template <class X, class Y, class W>
 OneRow layer_norm(const void *x, void *, void *y, const void *w, const void *b, int64_t n, double eps) {
+    using E = typename InSums<X>::type;
     using value = typename E::value;
-    using Write = Pass2<E, true, rownorm::kGainBias>;
+    using Write = Pass2<X, Y, W, true, rownorm::kGainBias>;
     if (Write::is_better_elsewhere(y, n))
         return rownorm::kUntouched;
     const rownorm::Count elements = rownorm::count_of(n);
@@ -65,11 +76,27 @@ OneRow layer_norm(const void *x, void *, void *y, const void *w, const void *b, 
     return rownorm::kNormalised;
 }
 
+template <class X, class Y, class W>
+constexpr void put(rownorm::OneRowKernels &to, rownorm::Type x, rownorm::Type y, rownorm::Type w) {
+    to.rms_norm[x][y][w] = rms_norm<X, Y, W, false>;
+    to.add_rms_norm[x][y][w] = rms_norm<X, Y, W, true>;
+    to.layer_norm[x][y][w] = layer_norm<X, Y, W>;
+}
+
+// One type for all; 16-bit rows with a gain in f32, as it is often kept; f32 rows that become bf16 for what follows.
+constexpr rownorm::OneRowKernels one_row_kernels() {
+    using namespace rownorm;
+    OneRowKernels kernels{};
+    put<F32, F32, F32>(kernels, kF32, kF32, kF32);
+    put<F16, F16, F16>(kernels, kF16, kF16, kF16);
+    put<Bf16EvenOdd, Bf16EvenOdd, Bf16EvenOdd>(kernels, kBf16, kBf16, kBf16);
+    put<F16, F16, F32>(kernels, kF16, kF16, kF32);
+    put<Bf16, Bf16, F32>(kernels, kBf16, kBf16, kF32);
+    put<F32, Bf16, F32>(kernels, kF32, kBf16, kF32);
+    return kernels;
+}
+
 } // namespace
 
 extern const rownorm::OneRowKernels ROWNORM_SYMBOL(one_row);
-const rownorm::OneRowKernels ROWNORM_SYMBOL(one_row) = {
-    {rms_norm<F32, false>, rms_norm<F16, false>, rms_norm<Bf16EvenOdd, false>},
-    {rms_norm<F32, true>, rms_norm<F16, true>, rms_norm<Bf16EvenOdd, true>},
-    {layer_norm<F32>, layer_norm<F16>, layer_norm<Bf16EvenOdd>},
-};
+constexpr rownorm::OneRowKernels ROWNORM_SYMBOL(one_row) = one_row_kernels();
