@@ -31,7 +31,7 @@ public:
             Group last(*this, next - S, here, scales[(next / S - 1) & 1]);
             const auto meanwhile = [&]() __attribute__((always_inline)) { last.write(piece); };
             const bool fits = then > 0 && scale(next, then, scales[next / S & 1], meanwhile);
-            last.write(S);
+            last.write_rest();
             if (!fits)
                 return {then > 0 ? next : rows, then > 0 && adds ? then : 0};
             here = then;
@@ -75,11 +75,25 @@ private:
 
         // The next ones, `most` at most.
         ROWNORM_INLINE void write(int64_t most) {
-            const int64_t rows = rows_ - done_ < most ? rows_ - done_ : most;
-            if (rows <= 0)
+            if (!all_.even_)
                 return;
-            all_.write(first_ + done_, rows, done_, scales_);
+            const int64_t left = rows_ - done_, rows = left < most ? left : most;
+            all_.write(
+                first_ + done_, rows, done_,
+                scales_, [&](const Row &row) __attribute__((always_inline)) { row.run_near(0, all_.n_); });
             done_ += rows;
+        }
+
+        ROWNORM_INLINE void write_rest() {
+            all_.write(
+                first_ + done_, rows_ - done_, done_, scales_, [&](const Row &row) __attribute__((always_inline)) {
+                    const int64_t n = all_.n_;
+                    if (all_.aligning_)
+                        row.run_misaligned(n);
+                    else
+                        row.around_end(
+                            n, n % Row::width, [&]() __attribute__((always_inline)) { row.run_near(0, n); });
+                });
         }
 
     private:
@@ -89,9 +103,8 @@ private:
         int64_t done_ = 0;
     };
 
-    ROWNORM_INLINE void write(int64_t first, int64_t rows, int64_t place, const Scales &scales) const {
-        const bool ragged = n_ % Row::width;
-        const bool aligning = worth_aligning<Row>(n_, reinterpret_cast<uintptr_t>(at_.y.data) | uint64_t(at_.y.stride));
+    template <class F>
+    ROWNORM_INLINE void write(int64_t first, int64_t rows, int64_t place, const Scales &scales, F run) const {
         Row row(row_of<E>(from_, first), row_of<E>(at_.y, first), row_of<E>(at_.w, first), row_of<E>(at_.b, first));
         for (int64_t j = place; j < place + rows; j++) {
             if constexpr (centred) {
@@ -99,11 +112,7 @@ private:
                 row.delta = VF(scales.delta[j]);
             }
             row.rstd = VF(scales.rstd[j]);
-            if (aligning)
-                row.run_misaligned(n_);
-            else
-                row.around_end(
-                    n_, ragged, [&]() __attribute__((always_inline)) { row.run_near(0, n_); });
+            run(row);
             row.advance(from_.stride, at_.y.stride, at_.w.stride, at_.b.stride);
         }
     }
@@ -113,6 +122,8 @@ private:
     const int64_t n_;
     const Formula &formula_;
     const UnderRoot root_;
+    const bool aligning_ = worth_aligning<Row>(n_, reinterpret_cast<uintptr_t>(at_.y.data) | uint64_t(at_.y.stride));
+    const bool even_ = !aligning_ && n_ % Row::width == 0;
 };
 
 template <class E, bool centred, bool adds = false>
