@@ -76,7 +76,7 @@ enum OneRow : uint32_t { kUntouched, kSummed, kNormalised };
 using OneRowKernel = OneRow (*)(const void *x, void *residual, void *y, const void *w, const void *b, int64_t n,
                                 double eps);
 
-// The rows of one type along one dimension, and what they are normalised with.
+// The rows along one dimension, and what they are normalised with.
 struct RowSet {
     Rows x;
     MutableRows residual; // which is added to x and written back; data is NULL for none
@@ -112,14 +112,13 @@ struct F64ApplyKernels { // [centred][affine]
 
 // RMSNorm with a gain, LayerNorm with a gain and a bias: [x][y][w], x being what is added to it, too. NULL for mixes of
 // types that are rare.
-struct OneRowKernels {
-    using Mixes = OneRowKernel[kHalfAndF32Types][kHalfAndF32Types][kHalfAndF32Types];
-    Mixes rms_norm, add_rms_norm, layer_norm;
+template <class Kernel>
+struct ByMix {
+    using Kernels = Kernel[kHalfAndF32Types][kHalfAndF32Types][kHalfAndF32Types];
+    Kernels rms_norm, add_rms_norm, layer_norm;
 };
-
-struct ShortRowsKernels { // as those, by the type of all; those of RMSNorm are for L2Norm, too
-    ShortRowsKernel rms_norm[kHalfAndF32Types], add_rms_norm[kHalfAndF32Types], layer_norm[kHalfAndF32Types];
-};
+using OneRowKernels = ByMix<OneRowKernel>;
+using ShortRowsKernels = ByMix<ShortRowsKernel>; // those of RMSNorm are for L2Norm, too
 
 struct ScaleKernels { // by the type of the rows, and of the residual
     ScaleKernel squares[kHalfAndF32Types], variance[kHalfAndF32Types];

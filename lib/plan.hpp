@@ -119,14 +119,12 @@ inline RowKernels kernels_of(const KernelTable &kernels, const RowKind &row) {
 inline WholeRowKernels whole_row_kernels_of(const KernelTable &kernels, const RowKind &row) {
     if (row.centred && row.adds)
         return {};
-    const auto choose = [&](const auto &of) -> auto & {
-        return row.centred ? of.layer_norm : row.adds ? of.add_rms_norm : of.rms_norm;
+    const auto choose = [&](const auto &of) {
+        return (row.centred ? of.layer_norm : row.adds ? of.add_rms_norm : of.rms_norm)[row.x][row.y][row.weight];
     };
-    const bool one_type = row.y == row.x && row.weight == row.x;
     // f32 rows take so few instructions that one call for both passes is worth more than a root that is hidden.
-    const bool one_by_one = !may_run_ahead(row) || (one_type && row.x == kF32);
-    return {choose(*kernels.one_row)[row.x][row.y][row.weight],
-            one_type && is_short(row.x, row.n) ? choose(*kernels.short_rows)[row.x] : nullptr, one_by_one};
+    const bool one_by_one = !may_run_ahead(row) || (row.x == kF32 && row.y == kF32 && row.weight == kF32);
+    return {choose(*kernels.one_row), is_short(row.x, row.n) ? choose(*kernels.short_rows) : nullptr, one_by_one};
 }
 
 } // namespace rownorm

@@ -13,6 +13,13 @@
 namespace rownorm_test {
 
 constexpr rownorm_type short_types[] = {ROWNORM_F32, ROWNORM_F16, ROWNORM_BF16};
+/// The mixes that have kernels for both passes: of one type, and others.
+constexpr Mix whole_mixes[] = {all_of(ROWNORM_F32),
+                               all_of(ROWNORM_F16),
+                               all_of(ROWNORM_BF16),
+                               {ROWNORM_F16, ROWNORM_F16, ROWNORM_F16, ROWNORM_F32},
+                               {ROWNORM_BF16, ROWNORM_BF16, ROWNORM_BF16, ROWNORM_F32},
+                               {ROWNORM_F32, ROWNORM_F32, ROWNORM_BF16, ROWNORM_F32}};
 
 /// Where the rows lie: one of the ways that must not matter. In place, if elements of y are as large as those of x.
 constexpr std::uint64_t ways_to_lie = 6;

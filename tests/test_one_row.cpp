@@ -26,7 +26,9 @@ TEST_SUITE("one row") {
     TEST_CASE("gives the bits of the usual way, whatever is asked of it") {
         std::uint64_t member = 0;
         for (const Mix &mix : {all_of(ROWNORM_F32), all_of(ROWNORM_F16), all_of(ROWNORM_BF16), all_of(ROWNORM_F64),
-                               Mix{ROWNORM_BF16, ROWNORM_BF16, ROWNORM_BF16, ROWNORM_F32}})
+                               Mix{ROWNORM_BF16, ROWNORM_BF16, ROWNORM_BF16, ROWNORM_F32},
+                               Mix{ROWNORM_F16, ROWNORM_F16, ROWNORM_F16, ROWNORM_F32},
+                               Mix{ROWNORM_F32, ROWNORM_F32, ROWNORM_BF16, ROWNORM_F32}})
             for (int formula = 0; formula < formulas; ++formula)
                 for (int arguments = 0; arguments < 16; ++arguments)
                     for (const std::int64_t n : {1, 15, 16, 33, 64, 75, 128, 600, 1040}) {
@@ -48,7 +50,9 @@ TEST_SUITE("one row") {
     }
 
     TEST_CASE("long rows, one of which the usual arithmetic does not hold") {
-        for (const Mix &mix : {all_of(ROWNORM_F32), all_of(ROWNORM_BF16)})
+        for (const Mix &mix :
+             {all_of(ROWNORM_F32), all_of(ROWNORM_BF16), Mix{ROWNORM_BF16, ROWNORM_BF16, ROWNORM_BF16, ROWNORM_F32},
+              Mix{ROWNORM_F32, ROWNORM_F32, ROWNORM_BF16, ROWNORM_F32}})
             for (const int formula : {0, 2}) // RMSNorm and LayerNorm
                 for (const bool residual : {false, true})
                     for (const Data data : {Data::huge, Data::tiny, Data::subnormal})

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short rows of one type without statistics, which kernels of their own take several at a time: one root for as many
-// rows as a vector has lanes, the group before written after the next is summed, and what does not fit left to the
-// usual way. Where little is sure to be rounded alike, also rows whose first pass alone is taken so.
+// Short rows without statistics, of the mixes of types that kernels of their own take several at a time: one root for
+// as many rows as a vector has lanes, the group before written while the next is closed and after it is summed, and
+// what does not fit left to the usual way. Where little is sure to be rounded alike, also rows whose first pass alone
+// is taken so.
 #include "root.hpp" // to know of which rows the bounds do not tell the root
 
 #include "random.hpp"
@@ -20,28 +21,34 @@ namespace {
 enum Op { rms, add_rms, layer, add_layer, partial, l2_max, l2_add, l2_inside, l2_clamp, ops };
 constexpr int formula_of[] = {0, 0, 2, 2, 1, 3, 4, 5, 6};
 
-Case make(rownorm_type type, int op, std::int64_t rows, std::int64_t n) {
+Case make(const Mix &mix, int op, std::int64_t rows, std::int64_t n) {
     Case c;
-    c.mix = all_of(type);
+    c.mix = mix;
     c.rows = rows;
     c.n = n;
     set_formula(c, formula_of[op]);
     c.residual = op == add_rms || op == add_layer;
     c.gain = true;
     c.bias = c.op == ROWNORM_LAYER_NORM;
-    c.seed = static_cast<std::uint64_t>(1000 * op + 10 * n) + type;
+    c.seed = static_cast<std::uint64_t>(1000 * op + 10 * n) + mix.x;
     return c;
 }
 
-/// The other formulas' kernels are those of RMSNorm, but for the last steps: fewer of their members do.
-bool kept_of(int op, std::uint64_t member, std::uint64_t each) {
-    return kept(member) && (op < partial || member % each == 0);
+/// The other formulas' kernels are those of RMSNorm, but for the last steps: fewer of their members do. As of mixes of
+/// types, whose first pass is that of one type.
+bool kept_of(const Mix &mix, int op, std::uint64_t member, std::uint64_t each) {
+    const bool one_type = mix.y == mix.x && mix.weight == mix.x;
+    return kept(member) && (op < partial || member % each == 0) && (one_type || member % 2 == 0);
 }
 
-/// Every third with a gain of another type: then only the first pass takes several rows at a time.
+/// Every third of a mix for which only the first pass takes several rows at a time.
 void mix_every_third(Case &c, std::uint64_t member) {
-    if (member % 3 == 0)
-        c.mix.weight = c.mix.x == ROWNORM_F32 ? ROWNORM_BF16 : ROWNORM_F32;
+    if (member % 3 != 0)
+        return;
+    if (c.mix.x == ROWNORM_F16)
+        c.mix.y = ROWNORM_F32;
+    else
+        c.mix.weight = c.mix.x == ROWNORM_F32 ? ROWNORM_BF16 : ROWNORM_F16;
 }
 
 /// The gain, and a bias of 0.
@@ -105,17 +112,17 @@ TEST_SUITE("several rows") {
     TEST_CASE("have the bits of the usual way, however many they are and wherever they lie") {
         std::uint64_t member = 0;
         constexpr std::int64_t most = 40;
-        for (const rownorm_type type : short_types)
+        for (const Mix &mix : whole_mixes)
             for (int op = 0; op < ops; ++op)
                 for (const std::int64_t n :
                      {8, 15, 16, 31, 32, 33, 64, 100, 128, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025}) {
                     std::vector<std::int64_t> here;
                     for (std::int64_t rows = 1; rows <= most; rows += n < 300 ? 1 : 3)
-                        if (kept_of(op, ++member, 7))
+                        if (kept_of(mix, op, ++member, 7))
                             here.push_back(rows);
                     if (here.empty())
                         continue;
-                    Case c = make(type, op, most, n);
+                    Case c = make(mix, op, most, n);
                     const Inputs all = make_inputs(c);
                     const Outputs expected = the_usual_way(c, all);
                     for (const std::int64_t rows : here) {
@@ -129,14 +136,14 @@ TEST_SUITE("several rows") {
 
     TEST_CASE("every argument ends where a page does, or begins there") {
         std::uint64_t member = 0;
-        for (const rownorm_type type : short_types)
+        for (const Mix &mix : whole_mixes)
             for (int op = 0; op < ops; ++op)
                 for (const std::int64_t n : {16, 31, 33, 64, 100, 255, 257, 512, 1023})
                     for (const std::int64_t rows : {2, 5, 8, 17, 33})
                         for (std::uint64_t way = 0; way < 4; ++way) {
-                            if (!kept_of(op, ++member, 7))
+                            if (!kept_of(mix, op, ++member, 7))
                                 continue;
-                            const Case c = make(type, op, rows, n);
+                            const Case c = make(mix, op, rows, n);
                             const Inputs in = make_inputs(c);
                             check_same_bits(c, in, between_guards(c, way), the_usual_way(c, in));
                         }
@@ -144,14 +151,14 @@ TEST_SUITE("several rows") {
 
     TEST_CASE("that lie far from 0, or are constant but for a rounding, or of any other kind") {
         std::uint64_t member = 0;
-        for (const rownorm_type type : short_types)
+        for (const Mix &mix : whole_mixes)
             for (int op = 0; op < ops; ++op)
                 for (const Data data : every_data)
                     for (const std::int64_t n : {32, 33, 100, 255})
                         for (const double eps : {0.0, 1e-6}) {
-                            if (!kept_of(op, ++member, 3))
+                            if (!kept_of(mix, op, ++member, 3))
                                 continue;
-                            Case c = make(type, op, 20, n);
+                            Case c = make(mix, op, 20, n);
                             c.data = data;
                             c.eps = eps;
                             c.seed = member;
@@ -162,14 +169,14 @@ TEST_SUITE("several rows") {
     TEST_CASE("one of which the arithmetic of f32 does not hold, at any place") {
         std::uint64_t member = 0;
         constexpr std::int64_t rows = 20;
-        for (const rownorm_type type : short_types)
+        for (const Mix &mix : whole_mixes)
             for (int op = 0; op < ops; ++op)
                 for (int kind = 0; kind < kinds_of_unfit; ++kind)
                     for (std::int64_t odd = 0; odd < rows; ++odd) {
-                        if (!kept_of(op, ++member, 3))
+                        if (!kept_of(mix, op, ++member, 3))
                             continue;
                         constexpr std::int64_t some_n[] = {33, 64, 128, 512};
-                        Case c = make(type, op, rows, some_n[member % 4]);
+                        Case c = make(mix, op, rows, some_n[member % 4]);
                         c.eps = member % 2 == 0 ? 0 : 1e-35;
                         const Inputs in = with_elements(c, make_inputs(c), unfit_row(kind, c.n), odd);
                         check_same_bits(c, in, placed(c, member / 2), the_usual_way(c, in));
@@ -178,11 +185,11 @@ TEST_SUITE("several rows") {
 
     TEST_CASE("so many that they fill the second-level cache, but for one that does not fit") {
         std::uint64_t member = 0;
-        for (const rownorm_type type : {ROWNORM_F32, ROWNORM_BF16})
+        for (const Mix &mix : {whole_mixes[0], whole_mixes[2], whole_mixes[5]})
             for (const int op : {rms, add_rms, layer}) {
                 if (!kept(++member))
                     continue;
-                Case c = make(type, op, 12000, 96); // at least 4.6 MB
+                Case c = make(mix, op, 12000, 96); // at least 4.6 MB
                 const Inputs in = with_elements(c, make_inputs(c), unfit_row(0, c.n), 7777);
                 check_same_bits(c, in, without_statistics(c), the_usual_way(c, in));
             }
@@ -199,12 +206,12 @@ TEST_SUITE("several rows") {
                 CHECK(!settles(0, squares, n, eps));
                 CHECK(static_cast<float>(rownorm::root_of_mean(squares, rownorm::count_of(n), eps).factor) ==
                       (eps == above ? 1.0F : 1 - 0x1p-24F));
-                for (const rownorm_type type : short_types)
+                for (const Mix &mix : whole_mixes)
                     for (const int op : {rms, add_rms, layer, add_layer, partial, l2_inside})
                         for (std::int64_t odd = 0; odd < rows; ++odd) {
                             if (!kept(++member))
                                 continue;
-                            Case c = make(type, op, rows, n);
+                            Case c = make(mix, op, rows, n);
                             c.eps = eps;
                             c.k = op == partial ? n / 2 : 0;
                             mix_every_third(c, member);
@@ -215,7 +222,7 @@ TEST_SUITE("several rows") {
                                 x[i] = unit * (i % 8 < 3 ? 1.5L : 0.5L) * (i % 16 < 8 ? 1 : -1);
                             Inputs in = make_inputs(c);
                             // With such a gain 1.5 lies in the middle between two numbers of the 16-bit type.
-                            set_weights(c, in, type == ROWNORM_F16 ? 1 + 0x1p-10L : 1 + 0x1p-7L);
+                            set_weights(c, in, mix.y == ROWNORM_F16 ? 1 + 0x1p-10L : 1 + 0x1p-7L);
                             in = with_elements(c, in, x, odd);
                             check_both_ways(c, in, placed(c, member / 2));
                         }
@@ -234,7 +241,7 @@ TEST_SUITE("several rows") {
                     if ((op == l2_inside) != (count == 1)) // whose root is not of a mean
                         continue;
                     const std::int64_t n = count == 1 ? 48 : op == partial ? 2 * count : count;
-                    Case c = make(ROWNORM_F32, op, rows, n);
+                    Case c = make(all_of(ROWNORM_F32), op, rows, n);
                     c.eps = root.eps;
                     c.k = op == partial ? count : 0;
                     mix_every_third(c, ++member / 3);
@@ -258,7 +265,7 @@ TEST_SUITE("several rows") {
                 for (int i = 0; i < 16; ++i) {
                     if (!kept(++member))
                         continue;
-                    Case c = make(ROWNORM_F32, layer, rows, n);
+                    Case c = make(all_of(ROWNORM_F32), layer, rows, n);
                     c.eps = eps;
                     mix_every_third(c, member);
                     Random random(member);
@@ -279,7 +286,7 @@ TEST_SUITE("several rows") {
             for (std::int64_t odd = 0; odd < rows; ++odd) {
                 if (!kept(++member))
                     continue;
-                Case c = make(ROWNORM_F32, layer, rows, n);
+                Case c = make(all_of(ROWNORM_F32), layer, rows, n);
                 c.data = Data::subnormal;
                 mix_every_third(c, member);
                 Inputs in = make_inputs(c);

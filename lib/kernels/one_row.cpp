@@ -2,22 +2,13 @@
 // Both passes over one row, and the root between them, in one call: for a decoder, whose rows come one by one, and for
 // which calls and arguments would cost as much as a short row itself.
 #include "apply.hpp"
+#include "mixes.hpp"
 #include "sums.hpp"
 
 namespace {
 
 using rownorm::Affine;
 using rownorm::OneRow;
-
-// The even-odd order of bf16 for the sums, whatever the types of y and w are.
-template <class X>
-struct InSums {
-    using type = X;
-};
-template <>
-struct InSums<Bf16> {
-    using type = Bf16EvenOdd;
-};
 
 template <class X, class Y, class W, bool centred, Affine affine>
 struct Pass2 {
@@ -39,7 +30,7 @@ struct Pass2 {
 
 template <class X, class Y, class W, bool adds>
 OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const void *, int64_t n, double eps) {
-    using E = typename InSums<X>::type;
+    using E = summed<X>;
     using value = typename E::value;
     using Write = Pass2<X, Y, W, false, rownorm::kGain>;
     if (Write::is_better_elsewhere(y, n))
@@ -59,7 +50,7 @@ OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const voi
 
 template <class X, class Y, class W>
 OneRow layer_norm(const void *x, void *, void *y, const void *w, const void *b, int64_t n, double eps) {
-    using E = typename InSums<X>::type;
+    using E = summed<X>;
     using value = typename E::value;
     using Write = Pass2<X, Y, W, true, rownorm::kGainBias>;
     if (Write::is_better_elsewhere(y, n))
@@ -76,23 +67,13 @@ OneRow layer_norm(const void *x, void *, void *y, const void *w, const void *b, 
     return rownorm::kNormalised;
 }
 
-template <class X, class Y, class W>
-constexpr void put(rownorm::OneRowKernels &to, rownorm::Type x, rownorm::Type y, rownorm::Type w) {
-    to.rms_norm[x][y][w] = rms_norm<X, Y, W, false>;
-    to.add_rms_norm[x][y][w] = rms_norm<X, Y, W, true>;
-    to.layer_norm[x][y][w] = layer_norm<X, Y, W>;
-}
-
-// One type for all; 16-bit rows with a gain in f32, as it is often kept; f32 rows that become bf16 for what follows.
 constexpr rownorm::OneRowKernels one_row_kernels() {
-    using namespace rownorm;
-    OneRowKernels kernels{};
-    put<F32, F32, F32>(kernels, kF32, kF32, kF32);
-    put<F16, F16, F16>(kernels, kF16, kF16, kF16);
-    put<Bf16EvenOdd, Bf16EvenOdd, Bf16EvenOdd>(kernels, kBf16, kBf16, kBf16);
-    put<F16, F16, F32>(kernels, kF16, kF16, kF32);
-    put<Bf16, Bf16, F32>(kernels, kBf16, kBf16, kF32);
-    put<F32, Bf16, F32>(kernels, kF32, kBf16, kF32);
+    rownorm::OneRowKernels kernels{};
+    for_mixes([&]<class X, class Y, class W>(Mix<X, Y, W> mix) {
+        kernels.rms_norm[mix.x][mix.y][mix.w] = rms_norm<X, Y, W, false>;
+        kernels.add_rms_norm[mix.x][mix.y][mix.w] = rms_norm<X, Y, W, true>;
+        kernels.layer_norm[mix.x][mix.y][mix.w] = layer_norm<X, Y, W>;
+    });
     return kernels;
 }
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both passes over short rows, such as the heads of queries and keys, as many at a time as a vector has lanes. One type
-// for all, and a gain; LayerNorm with a bias.
+// Both passes over short rows, such as the heads of queries and keys, as many at a time as a vector has lanes. With a
+// gain; LayerNorm with a bias.
 #include "apply.hpp"
 #include "closing.hpp"
+#include "mixes.hpp"
 
 namespace {
 
 using rownorm::RowsDone;
 
-template <class E, bool centred, bool adds>
+template <class X, class Y, class W, bool centred, bool adds>
 class ShortRows {
+    using E = summed<X>;
     using value = typename E::value;
-    using Row = ApplyRow<E, E, E, centred, centred ? rownorm::kGainBias : rownorm::kGain>;
+    using Row = ApplyRow<X, Y, W, centred, centred ? rownorm::kGainBias : rownorm::kGain>;
 
 public:
     ROWNORM_INLINE ShortRows(const rownorm::RowSet &at, const Formula &formula)
@@ -105,7 +107,7 @@ private:
 
     template <class F>
     ROWNORM_INLINE void write(int64_t first, int64_t rows, int64_t place, const Scales &scales, F run) const {
-        Row row(row_of<E>(from_, first), row_of<E>(at_.y, first), row_of<E>(at_.w, first), row_of<E>(at_.b, first));
+        Row row(row_of<X>(from_, first), row_of<Y>(at_.y, first), row_of<W>(at_.w, first), row_of<W>(at_.b, first));
         for (int64_t j = place; j < place + rows; j++) {
             if constexpr (centred) {
                 row.mean = VF(scales.mean[j]);
@@ -126,16 +128,22 @@ private:
     const bool even_ = !aligning_ && n_ % Row::width == 0;
 };
 
-template <class E, bool centred, bool adds = false>
+template <class X, class Y, class W, bool centred, bool adds = false>
 RowsDone norm(const rownorm::RowSet &at, int64_t rows, const Formula &formula) {
-    return ShortRows<E, centred, adds>(at, formula).run(rows);
+    return ShortRows<X, Y, W, centred, adds>(at, formula).run(rows);
+}
+
+constexpr rownorm::ShortRowsKernels short_rows_kernels() {
+    rownorm::ShortRowsKernels kernels{};
+    for_mixes([&]<class X, class Y, class W>(Mix<X, Y, W> mix) {
+        kernels.rms_norm[mix.x][mix.y][mix.w] = norm<X, Y, W, false>;
+        kernels.add_rms_norm[mix.x][mix.y][mix.w] = norm<X, Y, W, false, true>;
+        kernels.layer_norm[mix.x][mix.y][mix.w] = norm<X, Y, W, true>;
+    });
+    return kernels;
 }
 
 } // namespace
 
 extern const rownorm::ShortRowsKernels ROWNORM_SYMBOL(short_rows);
-const rownorm::ShortRowsKernels ROWNORM_SYMBOL(short_rows) = {
-    {norm<F32, false>, norm<F16, false>, norm<Bf16EvenOdd, false>},
-    {norm<F32, false, true>, norm<F16, false, true>, norm<Bf16EvenOdd, false, true>},
-    {norm<F32, true>, norm<F16, true>, norm<Bf16EvenOdd, true>},
-};
+constexpr rownorm::ShortRowsKernels ROWNORM_SYMBOL(short_rows) = short_rows_kernels();
