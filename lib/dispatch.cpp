@@ -153,14 +153,12 @@ const Isa *choose_isa(const char *exact, const char *max_isa, rownorm_status *st
     return tuned(&isas[from]);
 }
 
-const Isa *default_isa() noexcept {
-    static std::atomic<const Isa *> chosen{nullptr};
-    const Isa *isa = chosen.load(std::memory_order_relaxed);
-    if (!isa) { // threads that race here choose the same one
-        rownorm_status status = ROWNORM_OK;
-        isa = choose_isa(nullptr, nullptr, &status);
-        chosen.store(isa, std::memory_order_relaxed);
-    }
+std::atomic<const Isa *> remembered_isa{nullptr};
+
+const Isa *choose_default_isa() noexcept { // threads that race here choose the same one
+    rownorm_status status = ROWNORM_OK;
+    const Isa *const isa = choose_isa(nullptr, nullptr, &status);
+    remembered_isa.store(isa, std::memory_order_relaxed);
     return isa;
 }
 

@@ -6,6 +6,8 @@
 
 #include <rownorm/rownorm.h>
 
+#include <atomic>
+
 namespace rownorm {
 
 // What decides which kernels serve a row best.
@@ -40,6 +42,11 @@ struct Isa {
 const Isa *choose_isa(const char *exact, const char *max_isa, rownorm_status *status) noexcept;
 
 // choose_isa(nullptr, nullptr), remembered.
-const Isa *default_isa() noexcept;
+extern std::atomic<const Isa *> remembered_isa;
+const Isa *choose_default_isa() noexcept;
+inline const Isa *default_isa() noexcept {
+    const Isa *const isa = remembered_isa.load(std::memory_order_relaxed);
+    return __builtin_expect(isa != nullptr, 1) ? isa : choose_default_isa();
+}
 
 } // namespace rownorm

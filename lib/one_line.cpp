@@ -162,14 +162,22 @@ ROWNORM_AT_ONCE OneRow run_one_row(const Pointers &p, int64_t n, float eps) {
     return normalise(p.x, p.residual, p.y, p.w, p.b, n, double(eps));
 }
 
+// All but a row that is done; with its arguments apart, so that nothing is kept in memory for it.
+template <rownorm_op op, Type type, bool adds>
+[[gnu::noinline]] rownorm_status run_other(OneRow became, void *y, const void *x, const void *w, const void *b,
+                                           void *residual, int64_t rows, int64_t n, float eps) {
+    const Pointers p{y, x, w, b, residual};
+    if (became == kSummed)
+        return run_rest({op, type, n, double(eps)}, p, rows, adds ? 1 : 0);
+    return run_any(op, type, p, rows, n, eps);
+}
+
 template <rownorm_op op, Type type, bool adds = false>
 ROWNORM_AT_ONCE rownorm_status run(const Pointers &p, int64_t rows, int64_t n, float eps) {
     const OneRow became = rows == 1 ? run_one_row<op, type, adds>(p, n, eps) : kUntouched;
     if (__builtin_expect(became == kNormalised, 1))
         return ROWNORM_OK;
-    if (became == kSummed)
-        return run_rest({op, type, n, double(eps)}, p, rows, adds ? 1 : 0);
-    return run_any(op, type, p, rows, n, eps);
+    return run_other<op, type, adds>(became, p.y, p.x, p.w, p.b, p.residual, rows, n, eps);
 }
 
 } // namespace

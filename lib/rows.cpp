@@ -48,8 +48,8 @@ public:
     }
 
     void write(int64_t row, int64_t rows, const Tile &t) {
-        if (strategy_.fetch_next)
-            fetch(row + rows);
+        if (strategy_.far)
+            fetch(row, row + rows);
         finish_rows(plan_, c_, summed(row), rows, t);
         c_.advance(plan_, rows);
     }
@@ -106,11 +106,13 @@ private:
             __builtin_prefetch(static_cast<const char *>(piece.data) + byte, 0, 2);
     }
 
-    // Has the rows from `row` on fetched while a tile is written.
-    void fetch(int64_t row) {
-        const bool exists = row < rows_;
-        c_.to.next_x = exists ? static_cast<const char *>(from(x_, row).data) : nullptr;
-        c_.to.next_residual = exists ? static_cast<const char *>(from(residual_, row).data) : nullptr;
+    // Has the rows from `next` on fetched while those from `row` on are written; or these, which are there, and cost
+    // nothing.
+    void fetch(int64_t row, int64_t next) {
+        const bool exists = next < rows_;
+        const int64_t fetched = strategy_.fetch_next ? next : row;
+        c_.to.next_x = exists ? static_cast<const char *>(from(x_, fetched).data) : nullptr;
+        c_.to.next_residual = exists ? static_cast<const char *>(from(residual_, fetched).data) : nullptr;
         c_.to.to_l1 = strategy_.fetch_to_l1;
         c_.to.stream = strategy_.stream && exists;
     }
@@ -215,7 +217,7 @@ void run_rows(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t begi
     const Strategy strategy = choose_strategy(plan, io, rows, end - begin);
     if (alone == kSummed)
         return run_rest(plan, io, strategy, begin, end, io.residual.data ? 1 : 0);
-    if (strategy.fetch_next || !are_plain(plan, io))
+    if (strategy.far || !are_plain(plan, io))
         return run_any(plan, io, strategy, begin, end);
     const DefaultFloatState state;
     const RowsDone done =

@@ -30,6 +30,12 @@ bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
     return bytes_of(plan.x) >= 4 && plan.x_bytes > two_pages && plan.x_bytes <= caches().l1;
 }
 
+// Of an add of long f32 rows hardware fetches both inputs in time, from L3, or where rows are longer than L1.
+bool pays_to_fetch(const Plan &plan, const rownorm_io &io, int64_t bytes) {
+    const bool long_add = io.residual.data && plan.x == kF32 && plan.residual == kF32 && plan.x_bytes > (8 << 10);
+    return !long_add || (bytes > caches().l3 && plan.x_bytes < caches().l1);
+}
+
 } // namespace
 
 int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
@@ -50,10 +56,13 @@ Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t row
     // Short rows come from L3 fast enough without being fetched.
     if (is_short(plan.rows_of(io).type, plan.n) && bytes <= caches().l3 && !stream)
         return {.ahead = true};
+    const bool fetch = pays_to_fetch(plan, io, bytes);
+    if (!fetch && !stream)
+        return {.ahead = plan.rows_of(io).ahead};
     // An add waits for its rows longer than a second pass for its stores, and then needs them near.
     const bool to_l1 = io.residual.data && plan.x_bytes <= caches().l1 / 4;
     const bool early = stream && pays_to_fetch_early(plan, io);
-    return {.fetch_next = true, .fetch_to_l1 = to_l1, .fetch_early = early, .stream = stream};
+    return {.far = true, .fetch_next = fetch, .fetch_to_l1 = to_l1, .fetch_early = early, .stream = stream};
 }
 
 } // namespace rownorm

@@ -13,6 +13,7 @@ namespace rownorm {
 
 struct Strategy {
     bool ahead = false; // close the next rows before these are written, so that the latency of their roots is hidden
+    bool far = false;   // the rows come from far, for which there are loops of their own:
     bool fetch_next = false;  // fetch the next rows to L2 while these are written
     bool fetch_to_l1 = false; // or to L1
     bool fetch_early = false; // and before, while these are summed
