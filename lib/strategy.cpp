@@ -27,7 +27,8 @@ bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
     if (io.residual.data)
         return bytes_of(plan.x) == 2 && bytes_of(plan.residual) == 2 &&
                plan.x_bytes > (plan.x == kF16 ? kShortRow : two_pages);
-    return bytes_of(plan.x) >= 4 && plan.x_bytes > two_pages && plan.x_bytes <= caches().l1;
+    const int64_t most = plan.op == ROWNORM_LAYER_NORM ? caches().l1 : caches().l2 / 8;
+    return bytes_of(plan.x) >= 4 && plan.x_bytes > two_pages && plan.x_bytes <= most;
 }
 
 // Of an add of long f32 rows hardware fetches both inputs in time, from L3, or where rows are longer than L1.
