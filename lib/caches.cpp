@@ -3,6 +3,7 @@
 
 #include "threads.hpp"
 
+#include <atomic>
 #include <cstdio>
 
 namespace rownorm {
@@ -37,8 +38,14 @@ Caches read_caches() {
 
 } // namespace
 
-const Caches &caches() noexcept {
-    static const Caches sizes = read_caches();
+Caches caches() noexcept {
+    static std::atomic<int64_t> l1{0}, l2{0}, l3{0};
+    if (const int64_t known = l1.load(std::memory_order_acquire)) // stored last
+        return {known, l2.load(std::memory_order_relaxed), l3.load(std::memory_order_relaxed)};
+    const Caches sizes = read_caches();
+    l2.store(sizes.l2, std::memory_order_relaxed);
+    l3.store(sizes.l3, std::memory_order_relaxed);
+    l1.store(sizes.l1, std::memory_order_release);
     return sizes;
 }
 

@@ -11,7 +11,8 @@ struct Caches {
     int64_t l1 = 32 << 10, l2 = 512 << 10, l3 = 8 << 20;
 };
 
-// Read once.
-const Caches &caches() noexcept;
+// Read once, or by threads that race here, which find the same. Without a lock, which a forked child could be left
+// with.
+Caches caches() noexcept;
 
 } // namespace rownorm

@@ -6,6 +6,12 @@
 
 namespace rownorm {
 
+// The stride of a tensor that is not there may be anything, and is 0 here, so that no row of it is somewhere.
+template <class Tensor>
+int64_t stride_of(const Tensor &tensor, int dimension) {
+    return tensor.data ? tensor.stride_bytes[dimension] : 0;
+}
+
 // In integers: the step past the last row may lead anywhere, as the stride of a dimension of one row means nothing.
 inline Rows at(Rows rows, int64_t offset_bytes) {
     const auto address = reinterpret_cast<uintptr_t>(rows.data);
@@ -59,14 +65,14 @@ public:
     void set(Cursor &c, int64_t row) const {
         c.kernels = &kernels_;
         c.apply = c.kernels->apply_of(plan_, io_.w.data, io_.b.data);
-        c.x = {io_.x.data, io_.x.stride_bytes[inner_]};
-        c.residual = {io_.residual.data, io_.residual.stride_bytes[inner_]};
-        c.residual_out = {io_.residual_out.data, io_.residual_out.stride_bytes[inner_]};
+        c.x = {io_.x.data, stride_of(io_.x, inner_)};
+        c.residual = {io_.residual.data, stride_of(io_.residual, inner_)};
+        c.residual_out = {io_.residual_out.data, stride_of(io_.residual_out, inner_)};
         c.mean = static_cast<char *>(io_.mean);
         c.rstd = static_cast<char *>(io_.rstd);
-        c.to.y = {io_.y.data, io_.y.stride_bytes[inner_]};
-        c.to.w = {io_.w.data, io_.w.stride_bytes[inner_]};
-        c.to.b = {io_.b.data, io_.b.stride_bytes[inner_]};
+        c.to.y = {io_.y.data, stride_of(io_.y, inner_)};
+        c.to.w = {io_.w.data, stride_of(io_.w, inner_)};
+        c.to.b = {io_.b.data, stride_of(io_.b, inner_)};
         c.to.n = plan_.n;
         c.to.weight_offset = plan_.weight_offset;
         c.to.round = plan_.round;

@@ -22,6 +22,7 @@ struct Isa {
     const char *name;
     const KernelTable *kernels;
     const KernelTable *narrow_kernels; // of a lower ISA, with the same bits, for the rows that are faster with them
+    bool has_narrower_vectors;         // they do
     const char *(*obstacle)() noexcept;
 
     // bf16 gains by wide vectors, and so does LayerNorm. Narrower ones serve f16, whose conversions they do faster; f32
@@ -30,7 +31,7 @@ struct Isa {
     // bf16 from and to memory, which wide ones write so fast that reads and stores hinder each other.
     const KernelTable &kernels_for(const RowKind &row) const {
         const auto any = [&](Type type) { return row.x == type || row.y == type || row.weight == type; };
-        if (row.unpaced && row.x == kF32 && row.y == kBf16 && !row.centred && !row.adds)
+        if (has_narrower_vectors && row.unpaced && row.x == kF32 && row.y == kBf16 && !row.centred && !row.adds)
             return *narrow_kernels;
         const bool wide = any(kBf16) || (!any(kF16) && row.centred && row.n % 16 == 0);
         return wide ? *kernels : *narrow_kernels;

@@ -136,9 +136,15 @@ rownorm_status run_small(const Call &call, const Pointers &p, int64_t rows) {
     return run_rest(call, from(p, done.normalised * bytes), rows - done.normalised, done.summed);
 }
 
-[[gnu::noinline]] rownorm_status run_any(rownorm_op op, Type type, const Pointers &p, int64_t rows, int64_t n,
-                                         float eps) {
+// All but a row that is done: of one that is summed the residual is the sum already. With the arguments apart, so that
+// nothing is kept in memory for this.
+[[gnu::noinline]] rownorm_status run_other(rownorm_op op, Type type, OneRow became, void *y, const void *x,
+                                           const void *w, const void *b, void *residual, int64_t rows, int64_t n,
+                                           float eps) {
     const Call call{op, type, n, as_double(eps)};
+    const Pointers p{y, x, w, b, residual};
+    if (became == kSummed)
+        return run_rest(call, p, rows, residual ? 1 : 0);
     return is_small(type, p, rows, n, eps) ? run_small(call, p, rows) : run_at_length(call, p, rows);
 }
 
@@ -162,22 +168,12 @@ ROWNORM_AT_ONCE OneRow run_one_row(const Pointers &p, int64_t n, float eps) {
     return normalise(p.x, p.residual, p.y, p.w, p.b, n, double(eps));
 }
 
-// All but a row that is done; with its arguments apart, so that nothing is kept in memory for it.
-template <rownorm_op op, Type type, bool adds>
-[[gnu::noinline]] rownorm_status run_other(OneRow became, void *y, const void *x, const void *w, const void *b,
-                                           void *residual, int64_t rows, int64_t n, float eps) {
-    const Pointers p{y, x, w, b, residual};
-    if (became == kSummed)
-        return run_rest({op, type, n, double(eps)}, p, rows, adds ? 1 : 0);
-    return run_any(op, type, p, rows, n, eps);
-}
-
 template <rownorm_op op, Type type, bool adds = false>
 ROWNORM_AT_ONCE rownorm_status run(const Pointers &p, int64_t rows, int64_t n, float eps) {
     const OneRow became = rows == 1 ? run_one_row<op, type, adds>(p, n, eps) : kUntouched;
     if (__builtin_expect(became == kNormalised, 1))
         return ROWNORM_OK;
-    return run_other<op, type, adds>(became, p.y, p.x, p.w, p.b, p.residual, rows, n, eps);
+    return run_other(op, type, became, p.y, p.x, p.w, p.b, p.residual, rows, n, eps);
 }
 
 } // namespace

@@ -55,10 +55,11 @@ private:
 };
 
 // Short rows several at a time, long ones one by one; those that their kernel does not take are left.
-inline RowsDone run_whole_rows(const Formula &formula, const WholeRowKernels &kernels, const RowSet &at, int64_t rows) {
+inline RowsDone run_whole_rows(const Formula &formula, const WholeRowKernels &kernels, const RowSet &at, int64_t rows,
+                               bool one_by_one) {
     if (kernels.several && rows > 1)
         return kernels.several(at, rows, formula);
-    if (!kernels.one || !kernels.one_by_one)
+    if (!kernels.one || !one_by_one)
         return {0, 0};
     RowSet row = at;
     for (int64_t done = 0;;) {
@@ -78,7 +79,8 @@ inline RowsDone run_whole_rows(const Formula &formula, const WholeRowKernels &ke
 inline RowsDone run_plain_rows(const Formula &formula, const RowKernels &kernels, AddKernel add,
                                const WholeRowKernels &whole, const RowSet &at, int64_t rows) noexcept {
     const int64_t row = formula.n * bytes_of(kernels.type);
-    const RowsDone done = run_whole_rows(formula, whole, at, rows);
+    // f32 rows take so few instructions that one call for both passes is worth more than a root that is hidden.
+    const RowsDone done = run_whole_rows(formula, whole, at, rows, whole.is_f32 || !kernels.ahead);
     if (done.summed || done.normalised == rows)
         return done;
     const RowSet left = from(at, done.normalised);

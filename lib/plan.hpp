@@ -44,7 +44,7 @@ struct RowKernels {
 struct WholeRowKernels {
     OneRowKernel one;
     ShortRowsKernel several;
-    bool one_by_one; // rows of a batch, too, where there is nothing for several
+    bool is_f32; // all of it
 };
 
 } // namespace rownorm
@@ -57,7 +57,8 @@ struct rownorm_plan : rownorm::Formula {
     int64_t most_bytes;                     // that a row reads and writes, with a residual written back
     uint64_t misaligned;                    // bits that no address of the widest element type has
     rownorm::AddKernel add;
-    rownorm::RowKernels plain, streamed, added; // without a residual, also where y is streamed, and with one
+    rownorm::RowKernels plain, added; // without and with a residual
+    rownorm::RowKernels streamed;     // without one, where y is stored around the caches: others for some f32 to bf16
     rownorm::WholeRowKernels whole, whole_added;
 
     const rownorm::RowKernels &rows_of(const rownorm_io &io, bool stream = false) const {
@@ -122,9 +123,8 @@ inline WholeRowKernels whole_row_kernels_of(const KernelTable &kernels, const Ro
     const auto choose = [&](const auto &of) {
         return (row.centred ? of.layer_norm : row.adds ? of.add_rms_norm : of.rms_norm)[row.x][row.y][row.weight];
     };
-    // f32 rows take so few instructions that one call for both passes is worth more than a root that is hidden.
-    const bool one_by_one = !may_run_ahead(row) || (row.x == kF32 && row.y == kF32 && row.weight == kF32);
-    return {choose(*kernels.one_row), is_short(row.x, row.n) ? choose(*kernels.short_rows) : nullptr, one_by_one};
+    return {choose(*kernels.one_row), is_short(row.x, row.n) ? choose(*kernels.short_rows) : nullptr,
+            row.x == kF32 && row.y == kF32 && row.weight == kF32};
 }
 
 } // namespace rownorm

@@ -106,13 +106,12 @@ private:
             __builtin_prefetch(static_cast<const char *>(piece.data) + byte, 0, 2);
     }
 
-    // Has the rows from `next` on fetched while those from `row` on are written; or these, which are there, and cost
-    // nothing.
+    // Has the rows from `next` on fetched while those from `row` on are written; or what is written from, which is near
+    // and costs nothing.
     void fetch(int64_t row, int64_t next) {
-        const bool exists = next < rows_;
-        const int64_t fetched = strategy_.fetch_next ? next : row;
-        c_.to.next_x = exists ? static_cast<const char *>(from(x_, fetched).data) : nullptr;
-        c_.to.next_residual = exists ? static_cast<const char *>(from(residual_, fetched).data) : nullptr;
+        const bool exists = next < rows_, fetched = exists && strategy_.fetch_next;
+        c_.to.next_x = exists ? static_cast<const char *>((fetched ? from(x_, next) : summed(row)).data) : nullptr;
+        c_.to.next_residual = fetched ? static_cast<const char *>(from(residual_, next).data) : nullptr;
         c_.to.to_l1 = strategy_.fetch_to_l1;
         c_.to.stream = strategy_.stream && exists;
     }
@@ -153,11 +152,11 @@ auto in_row(const Tensor &tensor, int64_t row) -> decltype(tensor.data) {
 }
 
 RowSet row_set(const rownorm_io &io, int64_t begin) {
-    return {{in_row(io.x, begin), io.x.stride_bytes[2]},
-            {in_row(io.residual_out, begin), io.residual_out.stride_bytes[2]},
-            {in_row(io.y, begin), io.y.stride_bytes[2]},
-            {in_row(io.w, begin), io.w.stride_bytes[2]},
-            {in_row(io.b, begin), io.b.stride_bytes[2]}};
+    return {{in_row(io.x, begin), stride_of(io.x, 2)},
+            {in_row(io.residual_out, begin), stride_of(io.residual_out, 2)},
+            {in_row(io.y, begin), stride_of(io.y, 2)},
+            {in_row(io.w, begin), stride_of(io.w, 2)},
+            {in_row(io.b, begin), stride_of(io.b, 2)}};
 }
 
 // The kernels that take these rows through both passes in one call, if there are.

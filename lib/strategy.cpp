@@ -6,6 +6,9 @@
 namespace rownorm {
 namespace {
 
+// Shorter rows come by what hardware fetches ahead of them.
+constexpr int64_t kTwoPages = 8 << 10;
+
 // Streaming pays only where it spares the fetch of a line that is not in the caches: not in place.
 bool can_stream(const Plan &plan, const rownorm_io &io) {
     constexpr uint64_t line = 64;
@@ -18,23 +21,23 @@ bool can_stream(const Plan &plan, const rownorm_io &io) {
 }
 
 // The second pass both reads and writes, and where it takes few instructions one hinders the other: what it is to read
-// is there before it begins. (Shorter rows come by what hardware fetches ahead of them.) An add of 16-bit rows takes so
+// is there before it begins. An add of 16-bit rows takes so
 // many that few of its loads are under way at once.
 bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
-    constexpr int64_t two_pages = 8 << 10;
     if (plan.k < plan.n)
         return false;
     if (io.residual.data)
         return bytes_of(plan.x) == 2 && bytes_of(plan.residual) == 2 &&
-               plan.x_bytes > (plan.x == kF16 ? kShortRow : two_pages);
+               plan.x_bytes > (plan.x == kF16 ? kShortRow : kTwoPages);
     const int64_t most = plan.op == ROWNORM_LAYER_NORM ? caches().l1 : caches().l2 / 8;
-    return bytes_of(plan.x) >= 4 && plan.x_bytes > two_pages && plan.x_bytes <= most;
+    return bytes_of(plan.x) >= 4 && plan.x_bytes > kTwoPages && plan.x_bytes <= most;
 }
 
-// Of an add of long f32 rows hardware fetches both inputs in time, from L3, or where rows are longer than L1.
+// Of an add of long f32 rows hardware fetches both inputs in time, where much of them comes from L3 or a row is as long
+// as L1.
 bool pays_to_fetch(const Plan &plan, const rownorm_io &io, int64_t bytes) {
-    const bool long_add = io.residual.data && plan.x == kF32 && plan.residual == kF32 && plan.x_bytes > (8 << 10);
-    return !long_add || (bytes > caches().l3 && plan.x_bytes < caches().l1);
+    const bool long_add = io.residual.data && plan.x == kF32 && plan.residual == kF32 && plan.x_bytes > kTwoPages;
+    return !long_add || (bytes > 3 * caches().l3 && plan.x_bytes < caches().l1);
 }
 
 } // namespace
@@ -55,10 +58,9 @@ Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t row
     const int64_t streamed_from = mine < rows ? caches().l3 / 4 * 3 : caches().l3 / 2;
     const bool stream = bytes >= streamed_from && can_stream(plan, io);
     // Short rows come from L3 fast enough without being fetched.
-    if (is_short(plan.rows_of(io).type, plan.n) && bytes <= caches().l3 && !stream)
-        return {.ahead = true};
+    const bool short_from_l3 = is_short(plan.rows_of(io).type, plan.n) && bytes <= caches().l3;
     const bool fetch = pays_to_fetch(plan, io, bytes);
-    if (!fetch && !stream)
+    if (!stream && (short_from_l3 || !fetch))
         return {.ahead = plan.rows_of(io).ahead};
     // An add waits for its rows longer than a second pass for its stores, and then needs them near.
     const bool to_l1 = io.residual.data && plan.x_bytes <= caches().l1 / 4;

@@ -150,4 +150,35 @@ TEST_SUITE("affine") {
         CHECK(y[0] == third * 3 - 1);
         CHECK(y[64] == third * 3 - 1);
     }
+
+    TEST_CASE("the strides of a gain or bias that is not there mean nothing") {
+        constexpr std::int64_t n = 70, rows = 20;
+        std::vector<float> x(n * rows), w(n, 2), b(n, 3), y(n * rows), expected(n * rows);
+        for (std::size_t i = 0; i < x.size(); ++i)
+            x[i] = static_cast<float>(i % 17) - 7;
+        for (const rownorm_op op : {ROWNORM_RMS_NORM, ROWNORM_LAYER_NORM, ROWNORM_L2_NORM})
+            for (const rownorm_round round : {ROWNORM_ROUND_ONCE, ROWNORM_ROUND_TO_BF16})
+                for (const double offset : {0.0, 1.0})
+                    for (const bool gain : {false, true}) {
+                        rownorm_descriptor d = {};
+                        d.struct_size = sizeof d;
+                        d.op = op;
+                        d.x_type = ROWNORM_F32;
+                        d.n = n;
+                        d.eps = 1e-5;
+                        d.round_before_weight = round;
+                        d.weight_offset = offset;
+                        const Plan plan(d);
+                        rownorm_io io = rownorm_dense_io(&d, rows);
+                        io.x.data = x.data();
+                        io.y.data = expected.data();
+                        (gain ? io.w : io.b).data = gain ? w.data() : b.data();
+                        CHECK(rownorm_execute(plan, &io) == ROWNORM_OK);
+                        io.y.data = y.data();
+                        for (std::int64_t &stride : (gain ? io.b : io.w).stride_bytes)
+                            stride = std::int64_t{1} << 40;
+                        CHECK(rownorm_execute(plan, &io) == ROWNORM_OK);
+                        CHECK(y == expected);
+                    }
+    }
 }

@@ -7,25 +7,28 @@
 
 namespace {
 
-template <class XType, class YType, class WType>
+template <class E>
+constexpr rownorm::Type type_of = rownorm::kBf16;
+template <>
+constexpr rownorm::Type type_of<F32> = rownorm::kF32;
+template <>
+constexpr rownorm::Type type_of<F16> = rownorm::kF16;
+
+template <class X, class Y, class W>
 struct Mix {
-    using X = XType;
-    using Y = YType;
-    using W = WType;
-    rownorm::Type x, y, w;
+    static constexpr rownorm::Type x = type_of<X>, y = type_of<Y>, w = type_of<W>;
 };
 
 // Calls f(Mix) for each.
 template <class F>
 constexpr void for_mixes(F f) {
-    using namespace rownorm;
-    f(Mix<F32, F32, F32>{kF32, kF32, kF32});
-    f(Mix<F16, F16, F16>{kF16, kF16, kF16});
-    f(Mix<Bf16EvenOdd, Bf16EvenOdd, Bf16EvenOdd>{kBf16, kBf16, kBf16});
+    f(Mix<F32, F32, F32>{});
+    f(Mix<F16, F16, F16>{});
+    f(Mix<Bf16EvenOdd, Bf16EvenOdd, Bf16EvenOdd>{});
     if constexpr (!kFewKernels) {
-        f(Mix<F16, F16, F32>{kF16, kF16, kF32});
-        f(Mix<Bf16, Bf16, F32>{kBf16, kBf16, kF32});
-        f(Mix<F32, Bf16, F32>{kF32, kBf16, kF32});
+        f(Mix<F16, F16, F32>{});
+        f(Mix<Bf16, Bf16, F32>{});
+        f(Mix<F32, Bf16, F32>{});
     }
 }
 

@@ -43,9 +43,11 @@ public:
 private:
     // Rows to be written at a time. Of long ones the roots take so small a part that to go to and fro costs more.
     ROWNORM_INLINE int64_t between_steps() const {
-        constexpr int64_t elements = 512;
-        const int64_t rows = n_ > elements / 2 ? 0 : elements / n_;
-        return rows < S / 2 ? rows : S / 2;
+        constexpr uint32_t elements = 512;
+        if (aligning_ || n_ % Row::width || n_ > elements / 2)
+            return 0;
+        const uint32_t rows = elements / uint32_t(n_);
+        return rows < uint32_t(S / 2) ? rows : S / 2;
     }
 
     // False if the usual arithmetic does not hold all rows of a group.
@@ -75,10 +77,8 @@ private:
         ROWNORM_INLINE Group(const ShortRows &all, int64_t first, int64_t rows, const Scales &scales)
             : all_(all), first_(first), rows_(rows), scales_(scales) {}
 
-        // The next ones, `most` at most.
+        // The next ones, `most` at most, if all of them are whole pairs where they lie.
         ROWNORM_INLINE void write(int64_t most) {
-            if (!all_.even_)
-                return;
             const int64_t left = rows_ - done_, rows = left < most ? left : most;
             all_.write(
                 first_ + done_, rows, done_,
@@ -125,7 +125,6 @@ private:
     const Formula &formula_;
     const UnderRoot root_;
     const bool aligning_ = worth_aligning<Row>(n_, reinterpret_cast<uintptr_t>(at_.y.data) | uint64_t(at_.y.stride));
-    const bool even_ = !aligning_ && n_ % Row::width == 0;
 };
 
 template <class X, class Y, class W, bool centred, bool adds = false>

@@ -13,8 +13,8 @@
 //   load_first, store_first    the first `count` elements, 1 <= count < the vector's lanes; no other byte
 //                              is touched; absent lanes load as 0
 //   kLanesInRegisters          whether the 64 lanes of a sum fit into the registers
-//   kFewKernels                whether one general kernel serves every gain and bias, and mixes of types have none of both
-//                              passes, to keep the library small
+//   kFewKernels                whether one general kernel serves every gain and bias, and mixes of types have none
+//                              of both passes, to keep the library small
 //   kFusedIsOneInstruction     whether `fused` costs no more than an addition
 //   kFarRows                   whether rows in memory get loops of their own: stores around the caches, prefetch
 //   stream                     a store that bypasses the caches (address aligned to the vector)
