@@ -300,7 +300,7 @@ KERNELS = [
         SHORT, SEVERAL),
     kernel("one row: the kernels by the type of the gain stand for those by that of y", "kernels/one_row.cpp",
         "rms_norm[mix.x][mix.y][mix.w] = rms_norm<X, Y, W, false>;",
-        "rms_norm[mix.x][mix.w][mix.y] = rms_norm<X, Y, W, false>;", "avx2/one_row", "suite: one row"),
+        "rms_norm[mix.x][mix.w][mix.y] = rms_norm<X, Y, W, false>;", "avx2/one_row", SEVERAL),
     kernel("several rows: a group is scaled by what the next one needs", SHORT_ROWS, "scales[(next / S - 1) & 1]",
         "scales[next / S & 1]", SHORT, SEVERAL),
     kernel("several rows: LayerNorm's second pass's mean is left out", SHORT_ROWS,
