@@ -21,8 +21,7 @@ bool can_stream(const Plan &plan, const rownorm_io &io) {
 }
 
 // The second pass both reads and writes, and where it takes few instructions one hinders the other: what it is to read
-// is there before it begins. An add of 16-bit rows takes so
-// many that few of its loads are under way at once.
+// is there before it begins. An add of 16-bit rows takes so many that few of its loads are under way at once.
 bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
     if (plan.k < plan.n)
         return false;

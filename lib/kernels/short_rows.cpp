@@ -77,7 +77,7 @@ private:
         ROWNORM_INLINE Group(const ShortRows &all, int64_t first, int64_t rows, const Scales &scales)
             : all_(all), first_(first), rows_(rows), scales_(scales) {}
 
-        // The next ones, `most` at most, if all of them are whole pairs where they lie.
+        // The next ones, `most` at most, of rows that are whole pairs: see between_steps().
         ROWNORM_INLINE void write(int64_t most) {
             const int64_t left = rows_ - done_, rows = left < most ? left : most;
             all_.write(
