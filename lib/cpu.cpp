@@ -90,5 +90,7 @@ const char *avx512bf16_obstacle() noexcept {
 
 bool has_slow_wide_vectors() noexcept { return this_cpu().is_amd && this_cpu().family == 0x19; }
 
+bool streams_hinder_reads() noexcept { return this_cpu().is_amd; }
+
 } // namespace rownorm
 #endif

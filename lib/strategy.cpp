@@ -2,6 +2,7 @@
 #include "strategy.hpp"
 
 #include "caches.hpp"
+#include "cpu.hpp"
 
 namespace rownorm {
 namespace {
@@ -20,10 +21,11 @@ bool can_stream(const Plan &plan, const rownorm_io &io) {
     return !in_place && !stages_sum_in_y && (address | strides) % line == 0 && plan.n * bytes_of(plan.y) >= 16 * 64;
 }
 
-// The second pass both reads and writes, and where it takes few instructions one hinders the other: what it is to read
-// is there before it begins. An add of 16-bit rows takes so many that few of its loads are under way at once.
+// The second pass both reads and writes, and on some CPUs one hinders the other where it takes few instructions: what
+// it is to read is there before it begins. An add of 16-bit rows takes so many that few of its loads are under way at
+// once.
 bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
-    if (plan.k < plan.n)
+    if (plan.k < plan.n || !streams_hinder_reads())
         return false;
     if (io.residual.data)
         return bytes_of(plan.x) == 2 && bytes_of(plan.residual) == 2 &&
@@ -37,6 +39,19 @@ bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
 bool pays_to_fetch(const Plan &plan, const rownorm_io &io, int64_t bytes) {
     const bool long_add = io.residual.data && plan.x == kF32 && plan.residual == kF32 && plan.x_bytes > kTwoPages;
     return !long_add || (bytes > 3 * caches().l3 && plan.x_bytes < caches().l1);
+}
+
+// An add waits for its rows longer than a second pass for its stores, and then needs them near. Others gain where the
+// next row fits beside this one and the gain.
+bool pays_to_fetch_to_l1(const Plan &plan, const rownorm_io &io) {
+    return plan.x_bytes <= caches().l1 / (io.residual.data ? 4 : 3);
+}
+
+// From how many bytes of a batch on they go to memory anyway. Threads that share a batch also share the way there, and
+// gain from the cache longer than one alone; but of an L3 as large as that of many cores it gets only a part.
+int64_t streamed_from(bool shared) {
+    const int64_t most = 32 * caches().l2, part = shared ? caches().l3 / 4 * 3 : caches().l3 / 2;
+    return part < most ? part : most;
 }
 
 } // namespace
@@ -53,18 +68,17 @@ Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t row
     const int64_t bytes = traffic(plan, io, rows);
     if (bytes <= 2 * caches().l2)
         return {.ahead = plan.rows_of(io).ahead};
-    // Threads that share a batch also share the way to memory, and gain from the cache longer than one alone.
-    const int64_t streamed_from = mine < rows ? caches().l3 / 4 * 3 : caches().l3 / 2;
-    const bool stream = bytes >= streamed_from && can_stream(plan, io);
+    const bool stream = bytes >= streamed_from(mine < rows) && can_stream(plan, io);
     // Short rows come from L3 fast enough without being fetched.
     const bool short_from_l3 = is_short(plan.rows_of(io).type, plan.n) && bytes <= caches().l3;
     const bool fetch = pays_to_fetch(plan, io, bytes);
     if (!stream && (short_from_l3 || !fetch))
         return {.ahead = plan.rows_of(io).ahead};
-    // An add waits for its rows longer than a second pass for its stores, and then needs them near.
-    const bool to_l1 = io.residual.data && plan.x_bytes <= caches().l1 / 4;
-    const bool early = stream && pays_to_fetch_early(plan, io);
-    return {.far = true, .fetch_next = fetch, .fetch_to_l1 = to_l1, .fetch_early = early, .stream = stream};
+    return {.far = true,
+            .fetch_next = fetch,
+            .fetch_to_l1 = pays_to_fetch_to_l1(plan, io),
+            .fetch_early = stream && pays_to_fetch_early(plan, io),
+            .stream = stream};
 }
 
 } // namespace rownorm

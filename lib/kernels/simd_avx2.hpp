@@ -119,6 +119,7 @@ ROWNORM_INLINE VF f16_round(VF v) { return _mm256_cvtph_ps(_mm256_cvtps_ph(v, _M
 
 ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(p), _mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
+    keep_order_of_stores();
     _mm_storeu_si128(reinterpret_cast<__m128i *>(p + 8), _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT));
 }
 

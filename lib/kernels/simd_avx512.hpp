@@ -108,6 +108,7 @@ ROWNORM_INLINE VF f16_round(VF v) { return _mm512_cvtph_ps(_mm512_cvtps_ph(v, _M
 
 ROWNORM_INLINE void store_f16(uint16_t *p, VF low, VF high) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), _mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
+    keep_order_of_stores();
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(p + 16), _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT));
 }
 
