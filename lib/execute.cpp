@@ -13,8 +13,9 @@
 namespace rownorm {
 namespace {
 
-// Below this much traffic waking a thread costs more than it saves; and no task is smaller than a share of it.
-constexpr int64_t kParallelBytes = 512 << 10;
+// With fewer elements waking a thread costs more than it saves: this many take 8 us or more, of whatever type. And no
+// task has less traffic than this.
+constexpr int64_t kParallelElements = 80 << 10;
 constexpr int64_t kTaskBytes = 64 << 10;
 
 struct Batch {
@@ -38,7 +39,7 @@ size_t tasks_for(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t m
 } // namespace
 
 rownorm_status run_batch(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
-    const bool may_share = plan.max_threads != 1 && traffic(plan, io, rows) >= kParallelBytes;
+    const bool may_share = plan.max_threads != 1 && rows > (kParallelElements - 1) / plan.n;
     const int64_t threads = !may_share ? 1 : plan.max_threads ? plan.max_threads : current_threads();
     const size_t count = threads == 1 ? 1 : tasks_for(plan, io, rows, threads * kTasksPerThread);
     if (threads > rows && is_long_row(plan, io)) {

@@ -128,7 +128,7 @@ void choose_kernels(Plan &plan) {
                       uint64_t(bytes_of(plan.y) - 1) | uint64_t(bytes_of(plan.weight) - 1);
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
     RowKind streamed = plain;
-    streamed.unpaced = plan.k < plan.n || plan.x_bytes > caches().l1 / 2;
+    streamed.unpaced = plan.k < plan.n || plan.x_bytes > machine().l1 / 2;
     plan.plain = kernels_of(plan.isa->kernels_for(plain), plain);
     plan.streamed = kernels_of(plan.isa->kernels_for(streamed), streamed);
     plan.added = kernels_of(plan.isa->kernels_for(added), added);

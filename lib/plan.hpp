@@ -2,8 +2,8 @@
 // A plan: everything about a computation that does not depend on where the rows are.
 #pragma once
 
-#include "caches.hpp"
 #include "dispatch.hpp"
+#include "machine.hpp"
 
 namespace rownorm {
 
@@ -80,7 +80,7 @@ constexpr bool is_short(Type type, int64_t n) { return n <= kChunk && n * bytes_
 inline bool may_run_ahead(const RowKind &row) {
     const int64_t element =
         bytes_of(row.x) * (row.adds ? 4 : 2) + bytes_of(row.y) + bytes_of(row.weight) * (row.centred ? 2 : 1);
-    return row.n * bytes_of(row.x) <= kShortRow || row.n <= caches().l1 / 16 * 15 / element;
+    return row.n * bytes_of(row.x) <= kShortRow || row.n <= machine().l1 / 16 * 15 / element;
 }
 
 // count_of(), as a call: a compiler may move a division ahead of what masks its traps, in the function that does so.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategy.hpp"
 
-#include "caches.hpp"
-#include "cpu.hpp"
+#include "machine.hpp"
 
 namespace rownorm {
 namespace {
@@ -25,12 +24,12 @@ bool can_stream(const Plan &plan, const rownorm_io &io) {
 // it is to read is there before it begins. An add of 16-bit rows takes so many that few of its loads are under way at
 // once.
 bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
-    if (plan.k < plan.n || !streams_hinder_reads())
+    if (plan.k < plan.n || !machine().takes_turns)
         return false;
     if (io.residual.data)
         return bytes_of(plan.x) == 2 && bytes_of(plan.residual) == 2 &&
                plan.x_bytes > (plan.x == kF16 ? kShortRow : kTwoPages);
-    const int64_t most = plan.op == ROWNORM_LAYER_NORM ? caches().l1 : caches().l2 / 8;
+    const int64_t most = plan.op == ROWNORM_LAYER_NORM ? machine().l1 : machine().l2 / 8;
     return bytes_of(plan.x) >= 4 && plan.x_bytes > kTwoPages && plan.x_bytes <= most;
 }
 
@@ -38,19 +37,19 @@ bool pays_to_fetch_early(const Plan &plan, const rownorm_io &io) {
 // as L1.
 bool pays_to_fetch(const Plan &plan, const rownorm_io &io, int64_t bytes) {
     const bool long_add = io.residual.data && plan.x == kF32 && plan.residual == kF32 && plan.x_bytes > kTwoPages;
-    return !long_add || (bytes > 3 * caches().l3 && plan.x_bytes < caches().l1);
+    return !long_add || (bytes > 3 * machine().l3 && plan.x_bytes < machine().l1);
 }
 
 // An add waits for its rows longer than a second pass for its stores, and then needs them near. Others gain where the
 // next row fits beside this one and the gain.
 bool pays_to_fetch_to_l1(const Plan &plan, const rownorm_io &io) {
-    return plan.x_bytes <= caches().l1 / (io.residual.data ? 4 : 3);
+    return plan.x_bytes <= machine().l1 / (io.residual.data ? 4 : 3);
 }
 
 // From how many bytes of a batch on they go to memory anyway. Threads that share a batch also share the way there, and
 // gain from the cache longer than one alone; but of an L3 as large as that of many cores it gets only a part.
 int64_t streamed_from(bool shared) {
-    const int64_t most = 32 * caches().l2, part = shared ? caches().l3 / 4 * 3 : caches().l3 / 2;
+    const int64_t most = 32 * machine().l2, part = shared ? machine().l3 / 4 * 3 : machine().l3 / 2;
     return part < most ? part : most;
 }
 
@@ -66,11 +65,11 @@ int64_t traffic(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
 
 Strategy choose_far_strategy(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t mine) noexcept {
     const int64_t bytes = traffic(plan, io, rows);
-    if (bytes <= 2 * caches().l2)
+    if (bytes <= 2 * machine().l2)
         return {.ahead = plan.rows_of(io).ahead};
     const bool stream = bytes >= streamed_from(mine < rows) && can_stream(plan, io);
     // Short rows come from L3 fast enough without being fetched.
-    const bool short_from_l3 = is_short(plan.rows_of(io).type, plan.n) && bytes <= caches().l3;
+    const bool short_from_l3 = is_short(plan.rows_of(io).type, plan.n) && bytes <= machine().l3;
     const bool fetch = pays_to_fetch(plan, io, bytes);
     if (!stream && (short_from_l3 || !fetch))
         return {.ahead = plan.rows_of(io).ahead};

@@ -100,10 +100,7 @@ struct HalfType : Layout<uint16_t, VF, even_odd> {
     static ROWNORM_INLINE Pair load_first(const uint16_t *p, int count) {
         return Type::unpack(load_half_first(p, count));
     }
-    static ROWNORM_INLINE void store(uint16_t *p, Pair v) {
-        store_half(p, Type::pack(v));
-        keep_order_of_stores();
-    }
+    static ROWNORM_INLINE void store(uint16_t *p, Pair v) { store_half(p, Type::pack(v)); }
     static ROWNORM_INLINE void store_first(uint16_t *p, Pair v, int count) {
         uint16_t lanes[2 * S];
         store_half(lanes, Type::pack(v));
@@ -116,10 +113,7 @@ struct HalfType : Layout<uint16_t, VF, even_odd> {
 
 struct F16 : HalfType<F16, false> {
     static ROWNORM_INLINE Pair load(const uint16_t *p) { return {load_f16(p), load_f16(p + S)}; }
-    static ROWNORM_INLINE void store(uint16_t *p, Pair v) {
-        store_f16(p, v.a, v.b);
-        keep_order_of_stores();
-    }
+    static ROWNORM_INLINE void store(uint16_t *p, Pair v) { store_f16(p, v.a, v.b); }
     static ROWNORM_INLINE Pair unpack(Half v) { return {f16_low(v), f16_high(v)}; }
     static ROWNORM_INLINE Half pack(Pair v) { return f16_pack(v.a, v.b); }
     static ROWNORM_INLINE Pair round(Pair v) { return {f16_round(v.a), f16_round(v.b)}; }

@@ -20,8 +20,8 @@ struct Cell {
     bool one_line = false; // rownorm_rms_norm_f32() in place of a plan
 };
 
-// None depends on the caches of the machine that counts: the batches of up to 128 KiB are near on every machine, and
-// the one of 4 MiB (8 MiB with y) is far wherever L2 has less than 4 MiB.
+// Batches near and far, and rows that are summed ahead of those before them and not, on the machine that counts.py
+// names.
 std::span<const Cell> cells();
 
 // "rms_norm/f32/rows:8/cols:4096", as rownorm_bench names it.
