@@ -4,6 +4,7 @@
 # Measures this machine and makes the tables and pictures of bench/README.md anew, in some minutes:
 #
 #   sh bench/report.sh build/bench/bin/rownorm_bench [FLAG OF ROWNORM_BENCH...]
+#   TABLES=bench/granite-rapids.md sh bench/report.sh ...        the tables of another machine, in a file of their own
 #
 # Nothing else should run meanwhile. The measurements stay beside the program, as rownorm_bench.json and, for the cost
 # over lengths and batches, rownorm_sweep.json. Without matplotlib there are no pictures, and it says so.
@@ -21,5 +22,5 @@ measure() { "$bench" --benchmark_min_time=0.02 --benchmark_format=json "$@"; }
 measure "$@" >"$json"
 measure --shapes=1x64,1x256,1x1024,1x65536,1x262144,4x4096,16x4096,256x4096 --types=f32,bf16 \
     --threads=1 --from=repeated --peers=off "$@" >"$sweep"
-python3 -B "$here/tables.py" "$json" --update
+python3 -B "$here/tables.py" "$json" --update --readme "${TABLES:-$here/README.md}"
 python3 -B "$here/../tools/plot_bench.py" "$json" "$sweep" --types=f32,bf16 -o "$here/pictures"
