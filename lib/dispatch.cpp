@@ -27,8 +27,8 @@
         &rownorm_one_row_##isa,                                                                                        \
         &rownorm_short_rows_##isa,                                                                                     \
         &rownorm_scales_##isa};
-#define ROWNORM_ISA(isa, narrow, has_narrower_vectors, obstacle)                                                       \
-    { #isa, &isa##_kernels, &narrow##_kernels, has_narrower_vectors, obstacle }
+#define ROWNORM_ISA(isa, lower, narrow, obstacle)                                                                      \
+    { #isa, &isa##_kernels, &lower##_kernels, Narrow::narrow, obstacle }
 
 #if defined(__x86_64__)
 ROWNORM_DECLARE_ISA(avx512bf16)
@@ -56,12 +56,12 @@ ROWNORM_KERNELS(neon, neon)
 // Best first; the last one is the baseline, which every machine of the architecture runs.
 constexpr Isa isas[] = {
 #if defined(__x86_64__)
-    ROWNORM_ISA(avx512bf16, avx512, false, avx512bf16_obstacle),
-    ROWNORM_ISA(avx512, avx512, false, avx512_obstacle),
-    ROWNORM_ISA(avx2, avx2, false, avx2_obstacle),
-    ROWNORM_ISA(sse2, sse2, false, no_obstacle),
+    ROWNORM_ISA(avx512bf16, avx512, never, avx512bf16_obstacle),
+    ROWNORM_ISA(avx512, avx512, never, avx512_obstacle),
+    ROWNORM_ISA(avx2, avx2, never, avx2_obstacle),
+    ROWNORM_ISA(sse2, sse2, never, no_obstacle),
 #elif defined(__aarch64__)
-    ROWNORM_ISA(neon, neon, false, no_obstacle),
+    ROWNORM_ISA(neon, neon, never, no_obstacle),
 #endif
 };
 constexpr int kIsas = int(sizeof isas / sizeof *isas);
@@ -69,11 +69,13 @@ constexpr int kIsas = int(sizeof isas / sizeof *isas);
 // The same ISA with the kernels that are fastest on this CPU, for plans that do not ask for it by name.
 const Isa *tuned(const Isa *isa) noexcept {
 #if defined(__x86_64__)
-    static constexpr Isa with_narrow_rows[] = {ROWNORM_ISA(avx512bf16, avx2, true, avx512bf16_obstacle),
-                                               ROWNORM_ISA(avx512, avx2, true, avx512_obstacle)};
-    for (const Isa &narrow : with_narrow_rows)
-        if (isa->kernels == narrow.kernels && has_slow_wide_vectors())
-            return &narrow;
+    static constexpr Isa in_halves[] = {ROWNORM_ISA(avx512bf16, avx2, mostly, avx512bf16_obstacle),
+                                        ROWNORM_ISA(avx512, avx2, mostly, avx512_obstacle)};
+    static constexpr Isa whole[] = {ROWNORM_ISA(avx512bf16, avx2, streamed, avx512bf16_obstacle),
+                                    ROWNORM_ISA(avx512, avx2, streamed, avx512_obstacle)};
+    for (const Isa &own : has_slow_wide_vectors() ? in_halves : whole)
+        if (isa->kernels == own.kernels)
+            return &own;
 #endif
     return isa;
 }

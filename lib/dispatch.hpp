@@ -15,26 +15,37 @@ struct RowKind {
     Type x, y, weight; // x: of what is normalised
     int64_t n;
     bool centred, adds;
-    bool unpaced = false; // y goes around the caches, and the first pass over a row is short or misses L1, too
+    bool streamed = false; // y goes around the caches
+    bool unpaced = false;  // and the first pass over a row is short or misses L1, too
+};
+
+// Which rows a plan leaves to the kernels of a lower ISA, which have the same bits.
+enum class Narrow {
+    never,
+    streamed, // f32 but for adds, and f64, on the way to memory: with AVX-512 4096x8192 takes 1.1 to 1.2 of the time
+    mostly,   // where wide vectors are done in halves: see kernels_for()
 };
 
 struct Isa {
     const char *name;
     const KernelTable *kernels;
-    const KernelTable *narrow_kernels; // of a lower ISA, with the same bits, for the rows that are faster with them
-    bool has_narrower_vectors;         // they do
+    const KernelTable *narrow_kernels; // of the lower ISA
+    Narrow narrow;
     const char *(*obstacle)() noexcept;
 
-    // bf16 gains by wide vectors, and so does LayerNorm. Narrower ones serve f16, whose conversions they do faster; f32
-    // and f64 where only squares are summed, which take no more instructions than their loads; rows that do not all
-    // begin on a cache line, of which a vector as wide as the line crosses two at every step; and f32 rows that become
-    // bf16 from and to memory, which wide ones write so fast that reads and stores hinder each other.
+    // Where wide vectors are done in halves bf16 gains by them, and so does LayerNorm. Narrower ones serve f16, whose
+    // conversions they do faster; f32 and f64 where only squares are summed, which take no more instructions than their
+    // loads; rows that do not all begin on a cache line, of which a vector as wide as the line crosses two at every
+    // step; and f32 rows that become bf16 from and to memory, which wide ones write so fast that reads and stores
+    // hinder each other.
     const KernelTable &kernels_for(const RowKind &row) const {
+        if (narrow == Narrow::streamed)
+            return row.streamed && (row.x == kF64 || (row.x == kF32 && !row.adds)) ? *narrow_kernels : *kernels;
         const auto any = [&](Type type) { return row.x == type || row.y == type || row.weight == type; };
-        if (has_narrower_vectors && row.unpaced && row.x == kF32 && row.y == kBf16 && !row.centred && !row.adds)
+        if (narrow == Narrow::mostly && row.unpaced && row.x == kF32 && row.y == kBf16 && !row.centred && !row.adds)
             return *narrow_kernels;
         const bool wide = any(kBf16) || (!any(kF16) && row.centred && row.n % 16 == 0);
-        return wide ? *kernels : *narrow_kernels;
+        return narrow == Narrow::never || wide ? *kernels : *narrow_kernels;
     }
 };
 

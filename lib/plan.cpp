@@ -127,13 +127,15 @@ void choose_kernels(Plan &plan) {
     plan.misaligned = uint64_t(bytes_of(plan.x) - 1) | uint64_t(bytes_of(plan.residual) - 1) |
                       uint64_t(bytes_of(plan.y) - 1) | uint64_t(bytes_of(plan.weight) - 1);
     plan.most_bytes = plan.x_bytes + plan.y_bytes + 2 * plan.n * bytes_of(plan.residual);
-    RowKind streamed = plain;
+    RowKind streamed = plain, streamed_added = added;
+    streamed.streamed = streamed_added.streamed = true;
     streamed.unpaced = plan.k < plan.n || plan.x_bytes > machine().l1 / 2;
     plan.plain = kernels_of(plan.isa->kernels_for(plain), plain);
     plan.streamed = kernels_of(plan.isa->kernels_for(streamed), streamed);
     plan.added = kernels_of(plan.isa->kernels_for(added), added);
+    plan.streamed_added = kernels_of(plan.isa->kernels_for(streamed_added), streamed_added);
     if (plan.x != plan.residual || plan.k != plan.n)
-        plan.added.of_short.add = nullptr;
+        plan.added.of_short.add = plan.streamed_added.of_short.add = nullptr;
     choose_whole_row_kernels(plan);
 }
 

@@ -57,12 +57,14 @@ struct rownorm_plan : rownorm::Formula {
     int64_t most_bytes;                     // that a row reads and writes, with a residual written back
     uint64_t misaligned;                    // bits that no address of the widest element type has
     rownorm::AddKernel add;
-    rownorm::RowKernels plain, added; // without and with a residual
-    rownorm::RowKernels streamed;     // without one, where y is stored around the caches: others for some f32 to bf16
+    rownorm::RowKernels plain, added;             // without and with a residual
+    rownorm::RowKernels streamed, streamed_added; // where y is stored around the caches
     rownorm::WholeRowKernels whole, whole_added;
 
     const rownorm::RowKernels &rows_of(const rownorm_io &io, bool stream = false) const {
-        return io.residual.data ? added : stream ? streamed : plain;
+        if (io.residual.data)
+            return stream ? streamed_added : added;
+        return stream ? streamed : plain;
     }
 };
 
