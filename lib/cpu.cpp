@@ -12,13 +12,15 @@ namespace {
 struct Cpu {
     uint32_t leaf1_ecx = 0, leaf7_ebx = 0, leaf7_1_eax = 0;
     uint32_t family = 0;
-    bool is_amd = false;
+    bool is_amd = false, is_intel = false;
     uint64_t saved_state = 0; // XCR0
 
     Cpu() noexcept {
         uint32_t a = 0, b = 0, c = 0, d = 0;
-        if (__get_cpuid(0, &a, &b, &c, &d))
+        if (__get_cpuid(0, &a, &b, &c, &d)) {
             is_amd = b == signature_AMD_ebx && c == signature_AMD_ecx && d == signature_AMD_edx;
+            is_intel = b == signature_INTEL_ebx && c == signature_INTEL_ecx && d == signature_INTEL_edx;
+        }
         if (__get_cpuid(1, &a, &b, &c, &d)) {
             leaf1_ecx = c;
             family = (a >> 8 & 0xf) + (a >> 20 & 0xff); // the extended family counts where the base is 15, as AMD's is
@@ -89,6 +91,8 @@ const char *avx512bf16_obstacle() noexcept {
 }
 
 bool has_slow_wide_vectors() noexcept { return this_cpu().is_amd && this_cpu().family == 0x19; }
+
+bool streams_by_halves() noexcept { return this_cpu().is_intel; }
 
 bool streams_hinder_reads() noexcept { return this_cpu().is_amd; }
 

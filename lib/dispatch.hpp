@@ -22,8 +22,8 @@ struct RowKind {
 // Which rows a plan leaves to the kernels of a lower ISA, which have the same bits.
 enum class Narrow {
     never,
-    streamed, // f32 but for adds, and f64, on the way to memory: with AVX-512 4096x8192 takes 1.1 to 1.2 of the time
-    mostly,   // where wide vectors are done in halves: see kernels_for()
+    when_streamed, // f64, and f32 but for adds: streams_by_halves()
+    mostly,        // has_slow_wide_vectors()
 };
 
 struct Isa {
@@ -33,19 +33,26 @@ struct Isa {
     Narrow narrow;
     const char *(*obstacle)() noexcept;
 
+    const KernelTable &kernels_for(const RowKind &row) const {
+        const bool is_narrow = narrow == Narrow::mostly          ? narrow_is_faster(row)
+                               : narrow == Narrow::when_streamed ? row.streamed && gains_by_halves(row)
+                                                                 : false;
+        return is_narrow ? *narrow_kernels : *kernels;
+    }
+
+private:
+    static constexpr bool gains_by_halves(const RowKind &row) { return row.x == kF64 || (row.x == kF32 && !row.adds); }
+
     // Where wide vectors are done in halves bf16 gains by them, and so does LayerNorm. Narrower ones serve f16, whose
     // conversions they do faster; f32 and f64 where only squares are summed, which take no more instructions than their
     // loads; rows that do not all begin on a cache line, of which a vector as wide as the line crosses two at every
     // step; and f32 rows that become bf16 from and to memory, which wide ones write so fast that reads and stores
     // hinder each other.
-    const KernelTable &kernels_for(const RowKind &row) const {
-        if (narrow == Narrow::streamed)
-            return row.streamed && (row.x == kF64 || (row.x == kF32 && !row.adds)) ? *narrow_kernels : *kernels;
+    static constexpr bool narrow_is_faster(const RowKind &row) {
         const auto any = [&](Type type) { return row.x == type || row.y == type || row.weight == type; };
-        if (narrow == Narrow::mostly && row.unpaced && row.x == kF32 && row.y == kBf16 && !row.centred && !row.adds)
-            return *narrow_kernels;
-        const bool wide = any(kBf16) || (!any(kF16) && row.centred && row.n % 16 == 0);
-        return narrow == Narrow::never || wide ? *kernels : *narrow_kernels;
+        if (row.unpaced && row.x == kF32 && row.y == kBf16 && !row.centred && !row.adds)
+            return true;
+        return !any(kBf16) && (any(kF16) || !row.centred || row.n % 16 != 0);
     }
 };
 

@@ -13,10 +13,10 @@
 namespace rownorm {
 namespace {
 
-// With fewer elements waking a thread costs more than it saves: this many take 8 us or more, of whatever type. And no
-// task has less traffic than this.
+// With fewer elements, where one of f64 counts for two, waking a thread costs more than it saves: these take 8 us or
+// more.
 constexpr int64_t kParallelElements = 80 << 10;
-constexpr int64_t kTaskBytes = 64 << 10;
+constexpr int64_t kTaskBytes = 64 << 10; // the least traffic of a task
 
 struct Batch {
     const Plan &plan;
@@ -36,10 +36,14 @@ size_t tasks_for(const Plan &plan, const rownorm_io &io, int64_t rows, int64_t m
     return size_t(std::max<int64_t>(1, std::min({rows, worth, most, int64_t(kMaxTasks)})));
 }
 
+bool is_worth_sharing(const Plan &plan, int64_t rows) {
+    return rows > (kParallelElements - 1) / (plan.is_f64 ? 2 : 1) / plan.n;
+}
+
 } // namespace
 
 rownorm_status run_batch(const Plan &plan, const rownorm_io &io, int64_t rows) noexcept {
-    const bool may_share = plan.max_threads != 1 && rows > (kParallelElements - 1) / plan.n;
+    const bool may_share = plan.max_threads != 1 && is_worth_sharing(plan, rows);
     const int64_t threads = !may_share ? 1 : plan.max_threads ? plan.max_threads : current_threads();
     const size_t count = threads == 1 ? 1 : tasks_for(plan, io, rows, threads * kTasksPerThread);
     if (threads > rows && is_long_row(plan, io)) {

@@ -44,20 +44,17 @@ Machine read_machine() {
 } // namespace
 
 Machine with_settings(Machine machine, const char *settings) noexcept {
-    for (const char *at = settings; *at; at += std::strcspn(at, ","), at += *at == ',') {
-        char name[3] = {}, unit = 0;
-        int turns, value;
-        if (std::sscanf(at, "turns=%1d", &turns) == 1) {
-            machine.takes_turns = turns == 1;
-        } else if (std::sscanf(at, "%2[l123]=%6d%c", name, &value, &unit) == 3 && value > 0 &&
-                   (unit == 'K' || unit == 'M')) {
-            int64_t *const size = !std::strcmp(name, "l1")   ? &machine.l1
-                                  : !std::strcmp(name, "l2") ? &machine.l2
-                                  : !std::strcmp(name, "l3") ? &machine.l3
-                                                             : nullptr;
-            if (size)
-                *size = int64_t(value) << (unit == 'K' ? 10 : 20);
-        }
+    for (const char *at = settings; *at; at += *at == ',') {
+        const auto length = int(std::strcspn(at, ","));
+        int value = 0, end = 0;
+        char level[2] = {}, unit[2] = {};
+        if (std::sscanf(at, " turns=%1[01]%n", unit, &end) == 1 && end == length)
+            machine.takes_turns = unit[0] == '1';
+        else if (std::sscanf(at, " l%1[123]=%9d%1[KM]%n", level, &value, unit, &end) == 3 && end == length && value > 0)
+            (level[0] == '1'   ? machine.l1
+             : level[0] == '2' ? machine.l2
+                               : machine.l3) = int64_t(value) << (unit[0] == 'K' ? 10 : 20);
+        at += length;
     }
     return machine;
 }

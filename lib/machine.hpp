@@ -13,8 +13,8 @@ struct Machine {
     bool takes_turns = false; // streams_hinder_reads()
 };
 
-// Read once, or by threads that race here, which find the same; ROWNORM_MACHINE replaces what it names. Without a lock,
-// which a forked child could be left with.
+// Read once, or by threads that race here, which find the same; ROWNORM_MACHINE replaces what it names. Without a lock
+// around the files, which a forked child could be left with.
 Machine machine() noexcept;
 
 // What `settings`, the text of ROWNORM_MACHINE, makes of a machine.

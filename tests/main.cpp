@@ -4,6 +4,6 @@
 
 #include <cstdlib>
 
-/// The same ways through the library on every machine, unless the environment names another one. Before the library is
-/// called by a constructor of the suite.
+/// The same ways through the library on every machine, unless ROWNORM_TEST_MACHINE names another one. Before the
+/// library is called by a constructor of the suite.
 [[gnu::constructor(101)]] static void choose_machine() { setenv("ROWNORM_MACHINE", "l1=32K,l2=256K,l3=8M,turns=1", 0); }

@@ -44,7 +44,7 @@ struct Checked {
 Checked check(const Case &c, const Inputs &in, const Setup &setup = {});
 Checked check(const Case &c, const Setup &setup = {});
 
-/// Runs with this setup on every ISA and asks for the bits of `expected`.
+/// Runs with this setup on every ISA, and as a default plan chooses, and asks for the bits of `expected`.
 void check_same_bits(const Case &c, const Inputs &in, const Setup &setup, const Outputs &expected);
 
 /// Fails the current test case with a line that reproduces it; gives the test case up after ten.
