@@ -80,6 +80,7 @@ TEST_SUITE("same bits") {
         check_large(all_of(ROWNORM_F16), 0, 2080, true, 1);
         check_large(all_of(ROWNORM_BF16), 0, 8224, true, 2);
         check_large(all_of(ROWNORM_F16), 2, 512, true, 1);
+        check_large({ROWNORM_BF16, ROWNORM_F32, ROWNORM_BF16, ROWNORM_BF16}, 0, 4096, true, 1); // a sum of another type
     }
 
     TEST_CASE("batches of short rows larger than the caches, without statistics") {

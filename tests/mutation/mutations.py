@@ -377,6 +377,9 @@ KERNELS = [
         "avx512/apply_f64 avx2/apply_f64", "suite at full scale: same bits"),
     kernel("bf16: of a pair's two vectors only the first is asked for a NaN", "kernels/elements.hpp",
         "may_have_nan(v.a, v.b)", "may_have_nan(v.a, v.a)", "avx2/apply_f32", "suite: NaN and infinity"),
+    one("streamed rows of an add: written by the kernels of rows without one", "plan.cpp",
+        "kernels_of(plan.isa->kernels_for(streamed_added), streamed_added)",
+        "kernels_of(plan.isa->kernels_for(streamed), streamed)", LARGE),
 ]
 
 MUTATIONS = FORMULAS + HOST + LAYOUT + KERNELS
