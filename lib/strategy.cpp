@@ -51,8 +51,8 @@ bool pays_to_fetch_to_l1(const Plan &plan, const rownorm_io &io) {
 // on Granite Rapids, whose L3 has 480 MB).
 int64_t streamed_from(bool shared) {
     constexpr int64_t of_many_cores = 128 << 20;
-    const int64_t least = 32 * machine().l2, part = shared ? machine().l3 / 4 * 3 : machine().l3 / 2;
-    return machine().l3 > of_many_cores && part > least ? least : part;
+    const int64_t part = shared ? machine().l3 / 4 * 3 : machine().l3 / 2, of_one_core = 32 * machine().l2;
+    return machine().l3 > of_many_cores && part > of_one_core ? of_one_core : part;
 }
 
 } // namespace

@@ -277,8 +277,8 @@ ROWNORM_API rownorm_status rownorm_layer_norm_bf16(uint16_t *y, const uint16_t *
  *
  * How rows are fetched and stored, which changes no bits, follows the sizes of the machine's data caches and its CPU.
  * ROWNORM_MACHINE, read once, replaces any of that, for a virtual machine that misreports it and for measuring:
- * "l1=32K,l2=1M,l3=32M,turns=1". turns=1 reads and stores around the caches by turns, as AMD's CPUs like it, and
- * turns=0 at once. What is not understood in it is left out.
+ * "l1=32K,l2=1M,l3=32M,turns=1". With turns=1, as for AMD's CPUs, reads and stores around the caches take turns, with
+ * turns=0 they do not. What is not understood in it is left out.
  */
 
 /** The ISA that plans run by default, or NULL if ROWNORM_MAX_ISA is not a known name. */
