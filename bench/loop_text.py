@@ -13,8 +13,10 @@ ARM_MEMORY = re.compile(r"\[(\w+)(?:, (x\d+)(?:, lsl #(?:0x)?(\d))?)?[^\]]*\]")
 X86_STEP = re.compile(rf"(add|sub)[lq]\s\$({NUMBER}), (%\w+)")
 ARM_STEP = re.compile(rf"(add|sub)\s(x\d+), (x\d+), #({NUMBER})")
 ARM_WRITE_BACK = re.compile(rf"\[(x\d+)(?:\], #({NUMBER})|, #({NUMBER})\]!)")
+# reg = other reg (+ number), in x86-64's words.
+X86_COPY = re.compile(rf"(?:movq |leaq ({NUMBER})?\()(%r\w+)\)?, (%r\w+)$")
 # An instruction whose result is a general register: x86-64's last operand, AArch64's first.
-RENEWED = re.compile(r"^(?:mov|lea)\w*\s.*(%r\w+)$|^(?:mov|add|sub|lsl|ldr)\s(x\d+),")
+RENEWED = re.compile(r"^(?!cmp|test).*(%r\w+)$|^(?:mov|add|sub|lsl|ldr)\s(x\d+),")
 VECTOR = re.compile(r"%[xyz]mm\d|\b[vq]\d+\b")
 MASKED_LOAD = re.compile(r"\) ?, .*%[xyz]mm\d+ ?\{%k\d\} ?\{z\}|maskmov\S+\s.*\), %")
 MASKED_STORE = re.compile(r"\) ?\{%k\d\}$|maskmov\S+\s.*\)$")
@@ -26,10 +28,12 @@ class Loop:
     """The instructions of one turn, and how many elements it does; beside them the masked loads and stores of the
     whole function, as they serve the end of a row."""
 
-    def __init__(self, body, size, function):
+    def __init__(self, body, sizes, function):
         self.body = body
-        self.elements = step(body) // size
-        self.spills = sum(bool(re.search(r"\(%[re][sb]p|\[(?:sp|x29)\b", i.operands)) for i in body)
+        self.elements = elements(body, sizes)
+        has_frame = any(re.match("movq %rsp, %rbp", f"{i.name} {i.operands}") for i in function)
+        stack = re.compile(r"\(%rsp|\[(?:sp|x29)\b" + (r"|\(%rbp" if has_frame else ""))
+        self.spills = sum(bool(stack.search(i.operands)) for i in body)
         self.shuffles = sum(is_shuffle(i) for i in body)
         self.masked = "+".join(str(sum(bool(kind.search(f"{i.name} {i.operands}")) for i in function))
                                for kind in (MASKED_LOAD, MASKED_STORE))
@@ -75,7 +79,7 @@ def jumps_always(i):
     return i.name in ("jmp", "b", "ret", "retq") or i.name.startswith(("call", "bl"))
 
 
-def inner_loop(function, size):
+def inner_loop(function, sizes):
     """Of the loops with no other inside, that with the most vector instructions."""
     ends = [(i.target, i.address) for i in function if i.target is not None and i.target <= i.address]
     inner = [a for a in ends if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in ends)]
@@ -83,34 +87,42 @@ def inner_loop(function, size):
     bodies = [body for body in bodies if not any(map(jumps_always, body))]
     if not bodies:
         raise ValueError("a function without an inner loop")
-    return Loop(max(bodies, key=lambda body: sum(bool(VECTOR.search(i.operands)) for i in body)), size, function)
+    return Loop(max(bodies, key=lambda body: sum(bool(VECTOR.search(i.operands)) for i in body)), sizes, function)
 
 
-def steps(body):
-    """{register: what a turn adds to it}, of registers that keep what they were otherwise"""
-    found, renewed = collections.Counter(), set()
+def after(line, values):
+    """{register: its value} of an instruction that gives one: which register held it as the turn began and what was
+    added to that, or None and 0 where it is another"""
+    def plus(source, by):
+        origin, moved = values.get(source, (source, 0))
+        return origin, moved + by
+
+    if match := X86_STEP.match(line):
+        return {match[3]: plus(match[3], int(match[2], 0) * (1 if match[1] == "add" else -1))}
+    if match := X86_COPY.match(line):
+        return {match[3]: plus(match[2], int(match[1] or "0", 0))}
+    if match := ARM_STEP.match(line):
+        return {match[2]: plus(match[3], int(match[4], 0) * (1 if match[1] == "add" else -1))}
+    if match := ARM_WRITE_BACK.search(line):
+        return {match[1]: plus(match[1], int(match[2] or match[3], 0))}
+    match = RENEWED.search(line)
+    return {match[1] or match[2]: (None, 0)} if match else {}
+
+
+def elements(body, sizes):
+    """How many elements a turn does, of operands that have these bytes an element."""
+    values, operands = {}, []
     for i in body:
-        line = f"{i.name} {i.operands}"
-        if match := X86_STEP.match(line):
-            found[match[3]] += int(match[2], 0) * (1 if match[1] == "add" else -1)
-        elif (match := ARM_STEP.match(line)) and match[2] == match[3]:
-            found[match[2]] += int(match[4], 0) * (1 if match[1] == "add" else -1)
-        elif match := ARM_WRITE_BACK.search(line):
-            found[match[1]] += int(match[2] or match[3], 0)
-        elif match := RENEWED.search(line):
-            renewed.add(match[1] or match[2])
-    return collections.Counter({register: by for register, by in found.items() if register not in renewed})
+        def part(register, factor=1):
+            return values.get(register, (register, 0))[0], factor
 
-
-def step(body):
-    """How many bytes further on a turn's loads and stores are than those of the turn before."""
-    moved, found = steps(body), set()
-    for i in body:
-        for memory in [] if i.name.startswith("lea") else [*X86_MEMORY.finditer(i.operands)]:
-            found.add(moved[memory[1]] + moved[memory[2]] * int(memory[3] or 1))
-        for memory in ARM_MEMORY.finditer(i.operands):
-            found.add(moved[memory[1]] + (moved[memory[2]] << int(memory[3] or 0)))
-    found -= {0}
-    if len(found) != 1:
+        if not i.name.startswith("lea"):
+            operands += ([part(m[1]), part(m[2], int(m[3] or 1))] for m in X86_MEMORY.finditer(i.operands))
+        operands += ([part(m[1]), part(m[2], 1 << int(m[3] or 0))] for m in ARM_MEMORY.finditer(i.operands))
+        values |= after(f"{i.name} {i.operands}", values)
+    moved = {register: by for register, (origin, by) in values.items() if origin == register}
+    found = {sum(moved.get(origin, 0) * factor for origin, factor in parts) for parts in operands} - {0}
+    turn = max(found, default=0) // max(sizes)
+    if found != {turn * size for size in sizes}:
         raise ValueError(f"a loop whose operands move by {sorted(found)} bytes")
-    return found.pop()
+    return turn

@@ -29,14 +29,19 @@ CPUS = {  # column: what llvm-mca calls it
 }
 ISAS = {"sse2": X86, "avx2": X86, "avx512": X86, "avx512bf16": X86, "neon": AARCH64}
 LACKING = {("avx512bf16", "skylake-avx512")}
-TYPES = {"f32": ("F32", 4), "f16": ("F16", 2), "bf16": ("Bf16EvenOdd", 2)}
+# What x, y and the gain are, and of each its bytes and the object file of its second pass.
+TYPES = {"f32": ("F32",) * 3, "f16": ("F16",) * 3, "bf16": ("Bf16EvenOdd",) * 3,
+         "bf16_w_f32": ("Bf16", "Bf16", "F32"), "f32_y_bf16": ("F32", "Bf16", "F32")}
+MIXED = ("bf16_w_f32", "f32_y_bf16")
+SIZES = {"F32": 4, "F16": 2, "Bf16EvenOdd": 2, "Bf16": 2}
+APPLY = {"F32": "apply_f32", "F16": "apply_f16", "Bf16EvenOdd": "apply_bf16", "Bf16": "apply_bf16"}
 # Kernel, object file, function: the sums of RMSNorm and LayerNorm, the fused add, the second pass of each.
 KERNELS = (
     ("sum_squares", "statistics", "sum_squares<{0}>"),
     ("centred", "statistics", "centred<{0}>"),
     ("add", "residual", "add<{0}, {0}, true>"),
-    ("apply, gain", "apply_{1}", "apply<{0}, {0}, {0}, false, (rownorm::Affine)1>"),
-    ("apply, gain + bias", "apply_{1}", "apply<{0}, {0}, {0}, true, (rownorm::Affine)3>"),
+    ("apply, gain", None, "apply<{0}, {1}, {2}, false, (rownorm::Affine)1>"),
+    ("apply, gain + bias", None, "apply<{0}, {1}, {2}, true, (rownorm::Affine)3>"),
 )
 
 
@@ -59,22 +64,24 @@ def functions(file):
 
 
 def has(isa, kernel, types):
-    """False for kernels that an ISA shares with another, and for sse2's second pass: one for whatever is there, so that
-    its way through the loop is decided as it runs."""
-    return not (isa == "sse2" and kernel.startswith("apply") or
-                isa == "avx512bf16" and (types != "bf16" or kernel in ("sum_squares", "centred")))
+    """False for kernels that an ISA shares with another, for mixed types but in the second pass, and for sse2's second
+    pass: one for whatever is there, so that its way through the loop is decided as it runs."""
+    second_pass = kernel.startswith("apply")
+    return not (second_pass and isa == "sse2" or isa == "avx512bf16" and types not in MIXED or
+                types in MIXED and not second_pass)
 
 
 def loops_of(build, isa):
     """(kernel and types, loop) of one ISA."""
     folder = build / "lib/CMakeFiles" / f"rownorm_kernels_{isa}.dir" / "kernels"
     for kernel, file, function in KERNELS:
-        for types, (element, size) in TYPES.items():
+        for types, elements in TYPES.items():
             if has(isa, kernel, types):
-                path, name = folder / (file.format(element, types) + ".cpp.o"), function.format(element)
+                path, name = folder / f"{file or APPLY[elements[0]]}.cpp.o", function.format(*elements)
                 if name not in functions(path):
                     raise ValueError(f"{path}: no {name}")
-                yield f"{kernel} {types}", loop_text.inner_loop(functions(path)[name], size)
+                sizes = {SIZES[element] for element in elements}
+                yield f"{kernel} {types}", loop_text.inner_loop(functions(path)[name], sizes)
 
 
 def costs(loops, architecture, cpu):

@@ -51,6 +51,29 @@ Disassembly of section .text:
       a0:      	retq
 """
 
+# A loop that counts in a register and loads by another, and one over two types.
+COPIES = """
+0000000000000000 <void (anonymous namespace)::add<(anonymous namespace)::F32>(rownorm::Rows)>:
+       0:      	movq	%rdx, %r11
+       3:      	vmovups	(%rbp,%r11,4), %ymm1
+       8:      	movslq	%ebx, %rcx
+       c:      	shlq	$0x4, %rcx
+      10:      	vaddps	0x40(%rsp,%rcx), %ymm1, %ymm1
+      14:      	leaq	0x8(%r11), %rdx
+      18:      	addq	$0xf, %r11
+      1c:      	cmpq	%r11, %rax
+      20:      	jg	0x0 <void (anonymous namespace)::add<(anonymous namespace)::F32>(rownorm::Rows)>
+      24:      	retq
+"""
+MIXED = """
+0000000000000000 <void (anonymous namespace)::apply<(anonymous namespace)::F32, (anonymous namespace)::Bf16>(void)>:
+       0:      	vmovups	(%rdi,%rdx,4), %ymm1
+       5:      	vmovdqu	%ymm1, (%rsi,%rdx,2)
+       a:      	addq	$0x10, %rdx
+       e:      	jg	0x0 <void (anonymous namespace)::apply<(anonymous namespace)::F32>(void)>
+      12:      	retq
+"""
+
 ARM = """
 0000000000000000 <void (anonymous namespace)::add<(anonymous namespace)::F16, true>(rownorm::Rows)>:
        0:      	ldr	d0, [x1, x3, lsl #1]
@@ -68,7 +91,7 @@ ARM = """
 class Parsing(unittest.TestCase):
     def setUp(self):
         self.functions = loop_text.functions(X86)
-        self.loop = loop_text.inner_loop(self.functions["sum<F32>"], 4)
+        self.loop = loop_text.inner_loop(self.functions["sum<F32>"], {4})
 
     def test_functions_by_their_template_arguments(self):
         self.assertEqual({name: len(f) for name, f in self.functions.items()},
@@ -77,7 +100,7 @@ class Parsing(unittest.TestCase):
     def test_the_inner_loop_with_the_most_vectors(self):
         self.assertEqual([self.loop.body[0].address, self.loop.body[-1].address, len(self.loop.body)], [0x10, 0x34, 12])
         with self.assertRaises(ValueError):
-            loop_text.inner_loop(self.functions["apply<F32, false, (rownorm::Affine)1>"], 4)
+            loop_text.inner_loop(self.functions["apply<F32, false, (rownorm::Affine)1>"], {4})
 
     def test_what_a_turn_does(self):
         loop = self.loop
@@ -86,7 +109,18 @@ class Parsing(unittest.TestCase):
     def test_operands_that_do_not_move_together_are_refused(self):
         text = X86.replace("subq	$-0x40, %rax", "subq	$-0x80, %rax")
         with self.assertRaises(ValueError):
-            loop_text.inner_loop(loop_text.functions(text)["sum<F32>"], 4)
+            loop_text.inner_loop(loop_text.functions(text)["sum<F32>"], {4})
+
+    def test_a_register_that_is_copied_from_another(self):
+        loop = loop_text.inner_loop(loop_text.functions(COPIES)["add<F32>"], {4})
+        self.assertEqual((len(loop.body), loop.elements, loop.spills), (9, 8, 1))
+
+    def test_types_of_two_sizes(self):
+        function = loop_text.functions(MIXED)["apply<F32, Bf16>"]
+        self.assertEqual(loop_text.inner_loop(function, {2, 4}).elements, 16)
+        for wrong in ({4}, {2, 8}):
+            with self.assertRaises(ValueError):
+                loop_text.inner_loop(function, wrong)
 
     def test_the_text_for_llvm_mca(self):
         lines = self.loop.text(".L7").splitlines()
@@ -94,7 +128,7 @@ class Parsing(unittest.TestCase):
         self.assertEqual([lines[7], lines[-1]], ["jp .L7", "jg .L7"])
 
     def test_aarch64(self):
-        loop = loop_text.inner_loop(loop_text.functions(ARM)["add<F16, true>"], 2)
+        loop = loop_text.inner_loop(loop_text.functions(ARM)["add<F16, true>"], {2})
         self.assertEqual((len(loop.body), loop.elements, loop.spills, loop.shuffles), (8, 8, 1, 1))
         self.assertEqual(loop.text(".L0").splitlines()[-1], "b.gt .L0")
 

@@ -92,7 +92,7 @@ const char *avx512bf16_obstacle() noexcept {
 
 bool has_slow_wide_vectors() noexcept { return this_cpu().is_amd && this_cpu().family == 0x19; }
 
-bool streams_by_halves() noexcept { return this_cpu().is_intel; }
+bool moves_by_halves() noexcept { return this_cpu().is_intel; }
 
 bool streams_hinder_reads() noexcept { return this_cpu().is_amd; }
 

@@ -71,13 +71,13 @@ const Isa *tuned(const Isa *isa) noexcept {
 #if defined(__x86_64__)
     static constexpr Isa in_halves[] = {ROWNORM_ISA(avx512bf16, avx2, mostly, avx512bf16_obstacle),
                                         ROWNORM_ISA(avx512, avx2, mostly, avx512_obstacle)};
-    static constexpr Isa streaming[] = {ROWNORM_ISA(avx512bf16, avx2, when_streamed, avx512bf16_obstacle),
-                                        ROWNORM_ISA(avx512, avx2, when_streamed, avx512_obstacle)};
+    static constexpr Isa near[] = {ROWNORM_ISA(avx512bf16, avx2, beyond_l1, avx512bf16_obstacle),
+                                   ROWNORM_ISA(avx512, avx2, beyond_l1, avx512_obstacle)};
     for (int i = 0; i < 2; i++) {
         if (has_slow_wide_vectors() && isa->kernels == in_halves[i].kernels)
             return &in_halves[i];
-        if (streams_by_halves() && isa->kernels == streaming[i].kernels)
-            return &streaming[i];
+        if (moves_by_halves() && isa->kernels == near[i].kernels)
+            return &near[i];
     }
 #endif
     return isa;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernel_table.hpp"
+#include "machine.hpp"
 
 #include <rownorm/rownorm.h>
 
@@ -22,8 +23,8 @@ struct RowKind {
 // Which rows a plan leaves to the kernels of a lower ISA, which have the same bits.
 enum class Narrow {
     never,
-    when_streamed, // f64, and f32 but for adds: streams_by_halves()
-    mostly,        // has_slow_wide_vectors()
+    beyond_l1, // moves_by_halves()
+    mostly,    // has_slow_wide_vectors()
 };
 
 struct Isa {
@@ -34,14 +35,22 @@ struct Isa {
     const char *(*obstacle)() noexcept;
 
     const KernelTable &kernels_for(const RowKind &row) const {
-        const bool is_narrow = narrow == Narrow::mostly          ? narrow_is_faster(row)
-                               : narrow == Narrow::when_streamed ? row.streamed && gains_by_halves(row)
-                                                                 : false;
+        const bool is_narrow = narrow == Narrow::mostly      ? narrow_is_faster(row)
+                               : narrow == Narrow::beyond_l1 ? gains_by_halves(row)
+                                                             : false;
         return is_narrow ? *narrow_kernels : *kernels;
     }
 
 private:
-    static constexpr bool gains_by_halves(const RowKind &row) { return row.x == kF64 || (row.x == kF32 && !row.adds); }
+    // f64 and f32 (but adds) on the way to memory; and f32 where squares are summed, and so little is done beside loads
+    // and stores, of rows that leave L1 before they are written.
+    static bool gains_by_halves(const RowKind &row) {
+        if (row.streamed && (row.x == kF64 || (row.x == kF32 && !row.adds)))
+            return true;
+        constexpr int64_t in_any_l1 = 1024; // for which a call need not ask
+        return row.n > in_any_l1 && row.x == kF32 && row.y == kF32 && row.weight == kF32 && !row.centred &&
+               row.n >= machine().l1 / 8;
+    }
 
     // Where wide vectors are done in halves bf16 gains by them, and so does LayerNorm. Narrower ones serve f16, whose
     // conversions they do faster; f32 and f64 where only squares are summed, which take no more instructions than their

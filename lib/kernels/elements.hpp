@@ -120,20 +120,19 @@ struct F16 : HalfType<F16, false> {
     static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_f16_square(v, c); }
 };
 
-// Rounds to bf16, to nearest even, in the upper half of each lane; not for NaN.
-ROWNORM_INLINE VU round_to_upper(VF v) {
-    const VU u = bits(v);
-    return u + VU(0x7fff) + ((u >> 16) & VU(1));
+// Rounds two vectors to bf16, to nearest even, element by element in turn; not for NaN. The halves are apart, so that
+// each step serves both vectors. A tie beside an odd number is made more than a tie.
+ROWNORM_INLINE VH round_to_bf16(VF even, VF odd) {
+    const VH upper = interleave_upper(bits(even), bits(odd)), lower = interleave_lower(bits(even), bits(odd));
+    return increment_above_half(upper, lower | (upper & VH(1)));
 }
-// A NaN whose payload lies in the lower half would become an infinity, or with the carry -0: it is made quiet.
-ROWNORM_INLINE VU round_to_upper_or_nan(VF v) {
-    return bits(xsimd::select(v == v, from_bits(round_to_upper(v)), from_bits(bits(v) | VU(0x400000))));
-}
+// A NaN whose payload lies in the lower half would become an infinity, or with the carry -0: it is made quiet, and
+// loses that half.
+ROWNORM_INLINE VF quiet(VF v) { return xsimd::select(v == v, v, from_bits((bits(v) | VU(0x400000)) & VU(0xffff0000))); }
 
 // Rounds to bf16 by an instruction, where the ISA has one that gives the same bits for these numbers.
 #if !defined(ROWNORM_ISA_AVX512BF16)
 ROWNORM_INLINE bool convert_in_order(VF, VF, Half &) { return false; }
-ROWNORM_INLINE bool convert_even_odd(VF, VF, Half &) { return false; }
 #endif
 
 struct Bf16 : HalfType<Bf16, false> {
@@ -145,9 +144,9 @@ struct Bf16 : HalfType<Bf16, false> {
         Half packed;
         if (convert_in_order(v.a, v.b, packed))
             return packed;
-        if (__builtin_expect(may_have_nan(v.a, v.b), 0))
-            return pack_upper(round_to_upper_or_nan(v.a), round_to_upper_or_nan(v.b));
-        return pack_upper(round_to_upper(v.a), round_to_upper(v.b));
+        if (__builtin_expect(has_nan(v.a, v.b), 0))
+            v = {quiet(v.a), quiet(v.b)};
+        return in_order(round_to_bf16(v.a, v.b));
     }
     static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_bf16_square(v, c); }
 };
@@ -157,12 +156,7 @@ struct Bf16EvenOdd : HalfType<Bf16EvenOdd, true> {
     static ROWNORM_INLINE Pair unpack(Half v) {
         return {from_bits(as_dwords(v) << 16), from_bits(as_dwords(v) & VU(0xffff0000))};
     }
-    static ROWNORM_INLINE Half pack(Pair v) {
-        Half packed;
-        if (convert_even_odd(v.a, v.b, packed))
-            return packed;
-        return interleave_upper(round_to_upper(v.a), round_to_upper(v.b));
-    }
+    static ROWNORM_INLINE Half pack(Pair v) { return round_to_bf16(v.a, v.b); }
     static ROWNORM_INLINE VF add_square(VF v, VF c) { return add_bf16_square(v, c); }
 };
 

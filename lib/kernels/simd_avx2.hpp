@@ -15,6 +15,7 @@ using Arch = xsimd::fma3<xsimd::avx2>;
 using VF = xsimd::batch<float, Arch>;
 using VD = xsimd::batch<double, Arch>;
 using VU = xsimd::batch<uint32_t, Arch>;
+using VH = xsimd::batch<uint16_t, Arch>;
 using Half = __m256i;
 constexpr bool kLanesInRegisters = true;
 constexpr bool kFewKernels = false;
@@ -98,13 +99,20 @@ ROWNORM_INLINE VU bf16_low(Half v) { return _mm256_slli_epi32(_mm256_cvtepu16_ep
 ROWNORM_INLINE VU bf16_high(Half v) {
     return _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(v, 1)), 16);
 }
-ROWNORM_INLINE bool may_have_nan(VF a, VF b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q)); }
-ROWNORM_INLINE Half pack_upper(VU low, VU high) {
-    const __m256i lanes = _mm256_packus_epi32(_mm256_srli_epi32(low, 16), _mm256_srli_epi32(high, 16));
-    return _mm256_permute4x64_epi64(lanes, 0xd8);
-}
-ROWNORM_INLINE Half interleave_upper(VU even, VU odd) {
+ROWNORM_INLINE bool has_nan(VF a, VF b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q)); }
+ROWNORM_INLINE VH interleave_upper(VU even, VU odd) {
     return _mm256_blend_epi16(_mm256_srli_epi32(even, 16), odd, 0xaa);
+}
+ROWNORM_INLINE VH interleave_lower(VU even, VU odd) {
+    return _mm256_blend_epi16(even, _mm256_slli_epi32(odd, 16), 0xaa);
+}
+ROWNORM_INLINE VH increment_above_half(VH v, VH rest) { // there is no comparison of unsigned numbers
+    const __m256i all_ones = _mm256_set1_epi16(-1);
+    return _mm256_sub_epi16(v, _mm256_cmpeq_epi16(_mm256_adds_epu16(rest, _mm256_set1_epi16(0x7ffe)), all_ones));
+}
+ROWNORM_INLINE Half in_order(VH v) {
+    constexpr int64_t even = 0x0d0c'0908'0504'0100, odd = 0x0f0e'0b0a'0706'0302;
+    return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(v, _mm256_setr_epi64x(even, odd, even, odd)), 0xd8);
 }
 
 ROWNORM_INLINE VF f16_low(Half v) { return _mm256_cvtph_ps(_mm256_castsi256_si128(v)); }

@@ -19,6 +19,7 @@ using Arch = xsimd::avx512bw;
 using VF = xsimd::batch<float, Arch>;
 using VD = xsimd::batch<double, Arch>;
 using VU = xsimd::batch<uint32_t, Arch>;
+using VH = xsimd::batch<uint16_t, Arch>;
 using Half = __m512i;
 constexpr bool kLanesInRegisters = true;
 constexpr bool kFewKernels = false;
@@ -86,15 +87,29 @@ ROWNORM_INLINE VU bf16_low(Half v) { return _mm512_slli_epi32(_mm512_cvtepu16_ep
 ROWNORM_INLINE VU bf16_high(Half v) {
     return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(v, 1)), 16);
 }
-ROWNORM_INLINE bool may_have_nan(VF a, VF b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
-ROWNORM_INLINE Half pack_upper(VU low, VU high) {
-    const __m256i l = _mm512_cvtepi32_epi16(_mm512_srli_epi32(low, 16));
-    const __m256i h = _mm512_cvtepi32_epi16(_mm512_srli_epi32(high, 16));
-    return _mm512_inserti64x4(_mm512_castsi256_si512(l), h, 1);
-}
-ROWNORM_INLINE Half interleave_upper(VU even, VU odd) {
+ROWNORM_INLINE bool has_nan(VF a, VF b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
+ROWNORM_INLINE VH interleave_upper(VU even, VU odd) {
     return _mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_srli_epi32(even, 16), odd);
 }
+ROWNORM_INLINE VH interleave_lower(VU even, VU odd) {
+    return _mm512_mask_blend_epi16(0xaaaaaaaau, even, _mm512_slli_epi32(odd, 16));
+}
+ROWNORM_INLINE VH increment_above_half(VH v, VH rest) {
+    const __mmask32 above = _mm512_cmpgt_epu16_mask(rest, _mm512_set1_epi16(int16_t(0x8000)));
+    return _mm512_mask_add_epi16(v, above, v, _mm512_set1_epi16(1));
+}
+
+// Where the elements of a vector in order are in one that has those of its halves in turn.
+struct Places {
+    uint16_t of[32];
+    constexpr Places() : of() {
+        for (int i = 0; i < 32; i++)
+            of[i] = uint16_t(i % 16 * 2 + i / 16);
+    }
+};
+alignas(64) constexpr Places places;
+
+ROWNORM_INLINE Half in_order(VH v) { return _mm512_permutexvar_epi16(_mm512_load_si512(places.of), v); }
 
 ROWNORM_INLINE VF f16_low(Half v) { return _mm512_cvtph_ps(_mm512_castsi512_si256(v)); }
 ROWNORM_INLINE VF f16_high(Half v) { return _mm512_cvtph_ps(_mm512_extracti64x4_epi64(v, 1)); }

@@ -16,26 +16,9 @@ ROWNORM_INLINE bool has_subnormal(VF a, VF b) {
     return !_mm512_kortestz(_mm512_fpclass_ps_mask(a, subnormal), _mm512_fpclass_ps_mask(b, subnormal));
 }
 
-ROWNORM_INLINE Half convert(VF low, VF high) { return (__m512i)_mm512_cvtne2ps_pbh(high, low); }
-
 ROWNORM_INLINE bool convert_in_order(VF low, VF high, Half &packed) {
-    packed = convert(low, high);
+    packed = (__m512i)_mm512_cvtne2ps_pbh(high, low);
     return __builtin_expect(!has_subnormal(low, high), 1);
-}
-
-// Element 2*i of the result is lane i of `even`, element 2*i + 1 that of `odd`.
-struct Interleaved {
-    uint16_t index[32];
-    constexpr Interleaved() : index() {
-        for (int i = 0; i < 32; i++)
-            index[i] = uint16_t(i / 2 + i % 2 * 16);
-    }
-};
-alignas(64) constexpr Interleaved interleaved;
-
-ROWNORM_INLINE bool convert_even_odd(VF even, VF odd, Half &packed) {
-    packed = _mm512_permutexvar_epi16(_mm512_load_si512(interleaved.index), convert(even, odd));
-    return __builtin_expect(!has_subnormal(even, odd), 1);
 }
 
 } // namespace

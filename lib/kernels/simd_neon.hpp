@@ -11,6 +11,7 @@ using Arch = xsimd::neon64;
 using VF = xsimd::batch<float, Arch>;
 using VD = xsimd::batch<double, Arch>;
 using VU = xsimd::batch<uint32_t, Arch>;
+using VH = xsimd::batch<uint16_t, Arch>;
 using Half = uint16x8_t;
 constexpr bool kLanesInRegisters = true;
 constexpr bool kFewKernels = false;
@@ -76,9 +77,18 @@ ROWNORM_INLINE Half load_half_first(const uint16_t *p, int count) {
 ROWNORM_INLINE VU as_dwords(Half v) { return vreinterpretq_u32_u16(v); }
 ROWNORM_INLINE VU bf16_low(Half v) { return vshll_n_u16(vget_low_u16(v), 16); }
 ROWNORM_INLINE VU bf16_high(Half v) { return vshll_n_u16(vget_high_u16(v), 16); }
-ROWNORM_INLINE bool may_have_nan(VF, VF) { return true; } // which would take as long to find out as to round it
-ROWNORM_INLINE Half pack_upper(VU low, VU high) { return vcombine_u16(vshrn_n_u32(low, 16), vshrn_n_u32(high, 16)); }
-ROWNORM_INLINE Half interleave_upper(VU even, VU odd) { return vreinterpretq_u16_u32(vsriq_n_u32(odd, even, 16)); }
+ROWNORM_INLINE bool has_nan(VF a, VF b) { return !vminvq_u32(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b))); }
+ROWNORM_INLINE VH interleave_upper(VU even, VU odd) {
+    return vtrn2q_u16(vreinterpretq_u16_u32(even), vreinterpretq_u16_u32(odd));
+}
+ROWNORM_INLINE VH interleave_lower(VU even, VU odd) {
+    return vtrn1q_u16(vreinterpretq_u16_u32(even), vreinterpretq_u16_u32(odd));
+}
+ROWNORM_INLINE VH increment_above_half(VH v, VH rest) { return vsubq_u16(v, vcgtq_u16(rest, vdupq_n_u16(0x8000))); }
+ROWNORM_INLINE Half in_order(VH v) {
+    const uint64x2_t places = {0x0d0c'0908'0504'0100, 0x0f0e'0b0a'0706'0302};
+    return vreinterpretq_u16_u8(vqtbl1q_u8(vreinterpretq_u8_u16(v), vreinterpretq_u8_u64(places)));
+}
 
 ROWNORM_INLINE VF f16_low(Half v) { return vcvt_f32_f16(vreinterpret_f16_u16(vget_low_u16(v))); }
 ROWNORM_INLINE VF f16_high(Half v) { return vcvt_f32_f16(vreinterpret_f16_u16(vget_high_u16(v))); }

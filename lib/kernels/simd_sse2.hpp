@@ -20,9 +20,11 @@
 //   stream                     a store that bypasses the caches (address aligned to the vector)
 //   as_dwords                  a Half as bit patterns of 32 bits
 //   bf16_low, bf16_high        the first / last S elements of a Half, as bit patterns of f32
-//   may_have_nan               whether one of two vectors has a NaN, or true
-//   pack_upper                 the upper halves of two vectors of bit patterns, one after the other
-//   interleave_upper           the same, element by element in turn
+//   has_nan                    whether one of two vectors has a NaN
+//   interleave_upper, interleave_lower  the upper / lower halves of two vectors of bit patterns, element by element in
+//                              turn
+//   increment_above_half(v, rest)  v + 1 where rest is above 0x8000
+//   in_order                   interleaved elements as a Half: those of the first vector, then those of the other
 //   f16_low, f16_high, f16_pack  conversion of binary16, rounding to nearest even
 //   store_f16(p, low, high)      f16_pack, stored
 //   keep_in_register(v)          tells the compiler that a sum is not to be spilled to make room for work ahead of its
@@ -43,6 +45,7 @@ using Arch = xsimd::sse2;
 using VF = xsimd::batch<float, Arch>;
 using VD = xsimd::batch<double, Arch>;
 using VU = xsimd::batch<uint32_t, Arch>;
+using VH = xsimd::batch<uint16_t, Arch>;
 using Half = __m128i;
 constexpr bool kLanesInRegisters = false;
 constexpr bool kFewKernels = true;
@@ -164,12 +167,19 @@ ROWNORM_INLINE Half load_half_first(const uint16_t *p, int count) {
 ROWNORM_INLINE VU as_dwords(Half v) { return v; }
 ROWNORM_INLINE VU bf16_low(Half v) { return _mm_unpacklo_epi16(_mm_setzero_si128(), v); }
 ROWNORM_INLINE VU bf16_high(Half v) { return _mm_unpackhi_epi16(_mm_setzero_si128(), v); }
-ROWNORM_INLINE bool may_have_nan(VF a, VF b) { return _mm_movemask_ps(_mm_cmpunord_ps(a, b)); }
-ROWNORM_INLINE Half pack_upper(VU low, VU high) { // arithmetic shifts: the signed saturation keeps every value
-    return _mm_packs_epi32(_mm_srai_epi32(low, 16), _mm_srai_epi32(high, 16));
-}
-ROWNORM_INLINE Half interleave_upper(VU even, VU odd) {
+ROWNORM_INLINE bool has_nan(VF a, VF b) { return _mm_movemask_ps(_mm_cmpunord_ps(a, b)); }
+ROWNORM_INLINE VH interleave_upper(VU even, VU odd) {
     return _mm_or_si128(_mm_srli_epi32(even, 16), _mm_and_si128(odd, _mm_set1_epi32(int(0xffff0000))));
+}
+ROWNORM_INLINE VH interleave_lower(VU even, VU odd) {
+    return _mm_or_si128(_mm_and_si128(even, _mm_set1_epi32(0xffff)), _mm_slli_epi32(odd, 16));
+}
+ROWNORM_INLINE VH increment_above_half(VH v, VH rest) { // there is no comparison of unsigned numbers
+    const __m128i all_ones = _mm_set1_epi16(-1);
+    return _mm_sub_epi16(v, _mm_cmpeq_epi16(_mm_adds_epu16(rest, _mm_set1_epi16(0x7ffe)), all_ones));
+}
+ROWNORM_INLINE Half in_order(VH v) {
+    return _mm_shuffle_epi32(_mm_shufflehi_epi16(_mm_shufflelo_epi16(v, 0xd8), 0xd8), 0xd8);
 }
 
 ROWNORM_INLINE VU choose(VU mask, VU a, VU b) { return (mask & a) | (~mask & b); }
@@ -196,7 +206,10 @@ ROWNORM_INLINE VU f16_narrow(VF v) {
 
 ROWNORM_INLINE VF f16_low(Half v) { return f16_widen(_mm_unpacklo_epi16(v, _mm_setzero_si128())); }
 ROWNORM_INLINE VF f16_high(Half v) { return f16_widen(_mm_unpackhi_epi16(v, _mm_setzero_si128())); }
-ROWNORM_INLINE Half f16_pack(VF low, VF high) { return pack_upper(f16_narrow(low) << 16, f16_narrow(high) << 16); }
+ROWNORM_INLINE Half f16_pack(VF low, VF high) { // by way of signed numbers, whose saturation keeps every value
+    const VU l = f16_narrow(low) << 16, h = f16_narrow(high) << 16;
+    return _mm_packs_epi32(_mm_srai_epi32(l, 16), _mm_srai_epi32(h, 16));
+}
 
 ROWNORM_INLINE VF f16_round(VF v) { return f16_widen(f16_narrow(v)); }
 

@@ -367,8 +367,8 @@ KERNELS = [
         "VD a, VD b, VD c) { return xsimd::fma(a, b, c); }", "avx2/apply_f64", "hashes"),
     kernel("f32 rows: gain and bias not fused", "kernels/apply.hpp", "{multiply_add(t.a, g.a, s.a), multiply_add",
         "{t.a * g.a + s.a, multiply_add", "sse2/apply_f32", "hashes"),
-    kernel("bf16: ties away from zero, not to even", "kernels/elements.hpp", "u + VU(0x7fff) + ((u >> 16) & VU(1))",
-        "u + VU(0x8000)", "avx2/apply_bf16", "hashes"),
+    kernel("bf16: ties away from zero, not to even", "kernels/elements.hpp", "lower | (upper & VH(1))",
+        "lower | VH(1)", "avx2/apply_bf16", "hashes"),
     kernel("rows for memory: the halves of a pair in each other's place", "kernels/apply.hpp", "Y::stream(y + i, v);",
         "Y::stream(y + i, {v.b, v.a});", "avx512/apply_f64 avx2/apply_f64", "suite at full scale: same bits"),
     kernel("a prefetch that stores", "kernels/apply.hpp",
@@ -376,10 +376,13 @@ KERNELS = [
         "const_cast<volatile char *>(row)[i * int64_t(sizeof(typename X::value)) + byte] = 0;",
         "avx512/apply_f64 avx2/apply_f64", "suite at full scale: same bits"),
     kernel("bf16: of a pair's two vectors only the first is asked for a NaN", "kernels/elements.hpp",
-        "may_have_nan(v.a, v.b)", "may_have_nan(v.a, v.a)", "avx2/apply_f32", "suite: NaN and infinity"),
+        "has_nan(v.a, v.b)", "has_nan(v.a, v.a)", "avx2/apply_f32", "suite: NaN and infinity"),
     one("streamed rows of an add: written by the kernels of rows without one", "plan.cpp",
         "kernels_of(plan.isa->kernels_for(streamed_added), streamed_added)",
         "kernels_of(plan.isa->kernels_for(streamed), streamed)", LARGE),
+    kernel("bf16: a NaN keeps the half that carries into the other", "kernels/elements.hpp",
+        "(bits(v) | VU(0x400000)) & VU(0xffff0000)", "bits(v) | VU(0x400000)", "avx2/apply_f32",
+        "suite: NaN and infinity"),
 ]
 
 MUTATIONS = FORMULAS + HOST + LAYOUT + KERNELS
