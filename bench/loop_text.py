@@ -10,13 +10,15 @@ NUMBER = r"-?(?:0x[0-9a-f]+|\d+)"
 X86_MEMORY = re.compile(r"\((%\w+)?(?:, ?(%\w+)(?:, ?(\d))?)?\)")
 ARM_MEMORY = re.compile(r"\[(\w+)(?:, (x\d+)(?:, lsl #(?:0x)?(\d))?)?[^\]]*\]")
 # reg += number, in x86-64's words and in AArch64's, and AArch64's loads and stores that move their base on.
-X86_STEP = re.compile(rf"(add|sub)[lq]\s\$({NUMBER}), (%\w+)")
+X86_STEP = re.compile(rf"(add|sub)q\s\$({NUMBER}), (%\w+)")
 ARM_STEP = re.compile(rf"(add|sub)\s(x\d+), (x\d+), #({NUMBER})")
 ARM_WRITE_BACK = re.compile(rf"\[(x\d+)(?:\], #({NUMBER})|, #({NUMBER})\]!)")
 # reg = other reg (+ number), in x86-64's words.
 X86_COPY = re.compile(rf"(?:movq |leaq ({NUMBER})?\()(%r\w+)\)?, (%r\w+)$")
-# An instruction whose result is a general register: x86-64's last operand, AArch64's first.
-RENEWED = re.compile(r"^(?!cmp|test).*(%r\w+)$|^(?:mov|add|sub|lsl|ldr)\s(x\d+),")
+# An instruction whose result is a general register, whatever its width: x86-64's last operand, AArch64's first.
+RENEWED = re.compile(r"^(?!cmp|test).*%(?:[re]([a-z]{2}|\d+)|(r\d+)d?)$|"
+                     r"^(?!cmp|cmn|tst|st|cb|tb|prfm|b)\w+\s[xw](\d+)\b")
+STACK = ("%rsp", "sp")
 VECTOR = re.compile(r"%[xyz]mm\d|\b[vq]\d+\b")
 MASKED_LOAD = re.compile(r"\) ?, .*%[xyz]mm\d+ ?\{%k\d\} ?\{z\}|maskmov\S+\s.*\), %")
 MASKED_STORE = re.compile(r"\) ?\{%k\d\}$|maskmov\S+\s.*\)$")
@@ -105,24 +107,29 @@ def after(line, values):
         return {match[2]: plus(match[3], int(match[4], 0) * (1 if match[1] == "add" else -1))}
     if match := ARM_WRITE_BACK.search(line):
         return {match[1]: plus(match[1], int(match[2] or match[3], 0))}
-    match = RENEWED.search(line)
-    return {match[1] or match[2]: (None, 0)} if match else {}
+    if match := RENEWED.search(line):
+        return {f"x{match[3]}" if match[3] else "%" + (match[2] or f"r{match[1]}"): (None, 0)}
+    return {}
 
 
 def elements(body, sizes):
     """How many elements a turn does, of operands that have these bytes an element."""
     values, operands = {}, []
-    for i in body:
-        def part(register, factor=1):
-            return values.get(register, (register, 0))[0], factor
 
+    def part(register, factor=1):
+        return values.get(register, (register, 0))[0] if register else "none", factor
+
+    for i in body:
         if not i.name.startswith("lea"):
             operands += ([part(m[1]), part(m[2], int(m[3] or 1))] for m in X86_MEMORY.finditer(i.operands))
         operands += ([part(m[1]), part(m[2], 1 << int(m[3] or 0))] for m in ARM_MEMORY.finditer(i.operands))
         values |= after(f"{i.name} {i.operands}", values)
     moved = {register: by for register, (origin, by) in values.items() if origin == register}
+    operands = [parts for parts in operands if parts[0][0] not in STACK]
+    if any(origin is None for parts in operands for origin, _ in parts):
+        raise ValueError("a loop with an operand that is somewhere else at each turn")
     found = {sum(moved.get(origin, 0) * factor for origin, factor in parts) for parts in operands} - {0}
     turn = max(found, default=0) // max(sizes)
-    if found != {turn * size for size in sizes}:
+    if turn < 1 or found != {turn * size for size in sizes}:
         raise ValueError(f"a loop whose operands move by {sorted(found)} bytes")
     return turn

@@ -17,7 +17,7 @@
     extern const rownorm::OneRowKernels rownorm_one_row_##isa;                                                         \
     extern const rownorm::ShortRowsKernels rownorm_short_rows_##isa;                                                   \
     extern const rownorm::ScaleKernels rownorm_scales_##isa;
-// The table of an ISA, which may take the families that do not round to bf16 from another one.
+// The table of an ISA, which may take the families that do not round to bf16 beside other types from another one.
 #define ROWNORM_KERNELS(isa, other)                                                                                    \
     constexpr KernelTable isa##_kernels = {                                                                            \
         &rownorm_statistics_##other,                                                                                   \
@@ -26,7 +26,7 @@
         &rownorm_apply_f64_##other,                                                                                    \
         &rownorm_one_row_##isa,                                                                                        \
         &rownorm_short_rows_##isa,                                                                                     \
-        &rownorm_scales_##isa};
+        &rownorm_scales_##other};
 #define ROWNORM_ISA(isa, lower, narrow, obstacle)                                                                      \
     { #isa, &isa##_kernels, &lower##_kernels, Narrow::narrow, obstacle }
 
@@ -69,15 +69,15 @@ constexpr int kIsas = int(sizeof isas / sizeof *isas);
 // The same ISA with the kernels that are fastest on this CPU, for plans that do not ask for it by name.
 const Isa *tuned(const Isa *isa) noexcept {
 #if defined(__x86_64__)
-    static constexpr Isa in_halves[] = {ROWNORM_ISA(avx512bf16, avx2, mostly, avx512bf16_obstacle),
-                                        ROWNORM_ISA(avx512, avx2, mostly, avx512_obstacle)};
-    static constexpr Isa near[] = {ROWNORM_ISA(avx512bf16, avx2, beyond_l1, avx512bf16_obstacle),
-                                   ROWNORM_ISA(avx512, avx2, beyond_l1, avx512_obstacle)};
+    static constexpr Isa mostly_narrow[] = {ROWNORM_ISA(avx512bf16, avx2, mostly, avx512bf16_obstacle),
+                                            ROWNORM_ISA(avx512, avx2, mostly, avx512_obstacle)};
+    static constexpr Isa narrow_beyond_l1[] = {ROWNORM_ISA(avx512bf16, avx2, beyond_l1, avx512bf16_obstacle),
+                                               ROWNORM_ISA(avx512, avx2, beyond_l1, avx512_obstacle)};
     for (int i = 0; i < 2; i++) {
-        if (has_slow_wide_vectors() && isa->kernels == in_halves[i].kernels)
-            return &in_halves[i];
-        if (moves_by_halves() && isa->kernels == near[i].kernels)
-            return &near[i];
+        if (has_slow_wide_vectors() && isa->kernels == mostly_narrow[i].kernels)
+            return &mostly_narrow[i];
+        if (moves_by_halves() && isa->kernels == narrow_beyond_l1[i].kernels)
+            return &narrow_beyond_l1[i];
     }
 #endif
     return isa;

@@ -42,8 +42,8 @@ struct Isa {
     }
 
 private:
-    // f64 and f32 (but adds) on the way to memory; and f32 where squares are summed, and so little is done beside loads
-    // and stores, of rows that leave L1 before they are written.
+    // f64, and f32 but for adds, on the way to memory; and f32 where squares are summed, and so little is done beside
+    // loads and stores, of rows that leave L1 before they are written, adds or not.
     static bool gains_by_halves(const RowKind &row) {
         if (row.streamed && (row.x == kF64 || (row.x == kF32 && !row.adds)))
             return true;

@@ -155,10 +155,11 @@ struct ApplyRow {
     }
 
     // With `locality` of __builtin_prefetch: 3 is for L1, 2 for L2. The next residual is fetched where an add takes so
-    // many instructions that few of its loads are under way at once; elsewhere that would cost more than it brings.
+    // many instructions that few of its loads are under way at once: of bf16 by AVX2, and of long rows to memory.
+    // Elsewhere that would cost more than it brings.
     template <int locality>
     ROWNORM_INLINE void run_far(int64_t n, const char *next_x, const char *next_residual, bool stream) const {
-        constexpr bool long_add = X::is_even_odd && S <= 8;
+        const bool long_add = X::is_even_odd && (S <= 8 || (locality == 2 && stream));
         for (int64_t i = 0; i + width <= n; i += width) {
             const pair v = at(i, X::load(x + i));
             prefetch<locality>(next_x, i);
