@@ -64,8 +64,8 @@ def functions(file):
 
 
 def has(isa, kernel, types):
-    """False for kernels that an ISA shares with another, or has with the same instructions; for mixed types but in the second pass, and for sse2's second
-    pass: one for whatever is there, so that its way through the loop is decided as it runs."""
+    """False for kernels that an ISA shares with another, or has with the same instructions; for mixed types but in the
+    second pass; and for sse2's second pass: one for whatever is there, so that its way is decided as it runs."""
     second_pass = kernel.startswith("apply")
     return not (second_pass and isa == "sse2" or isa == "avx512bf16" and types not in MIXED or
                 types in MIXED and not second_pass)
