@@ -43,13 +43,15 @@ struct Isa {
 
 private:
     // f64, and f32 but for adds, on the way to memory; and f32 where squares are summed, and so little is done beside
-    // loads and stores, of rows that leave L1 before they are written, adds or not.
+    // loads and stores: rows that leave L1 before they are written, and short ones that do not all begin on a cache
+    // line, of which a vector as wide as the line crosses two at every step.
     static bool gains_by_halves(const RowKind &row) {
         if (row.streamed && (row.x == kF64 || (row.x == kF32 && !row.adds)))
             return true;
+        if (row.x != kF32 || row.y != kF32 || row.weight != kF32 || row.centred)
+            return false;
         constexpr int64_t in_any_l1 = 1024; // for which a call need not ask
-        return row.n > in_any_l1 && row.x == kF32 && row.y == kF32 && row.weight == kF32 && !row.centred &&
-               row.n >= machine().l1 / 8;
+        return row.n > in_any_l1 ? row.n >= machine().l1 / 8 : row.n % 16 != 0 && row.n > 128 && row.n <= 512;
     }
 
     // Where wide vectors are done in halves bf16 gains by them, and so does LayerNorm. Narrower ones serve f16, whose

@@ -78,11 +78,18 @@ private:
 template <class E>
 constexpr int lanes_of = 256 / int(sizeof(typename E::scalar)); // 64 in f32, 32 in f64
 
+// What a loop over pairs does beside, once a block of lanes: nothing.
+struct Alone {
+    ROWNORM_INLINE void operator()(int64_t) const {}
+    ROWNORM_INLINE Alone from(int64_t) const { return {}; }
+};
+
 // Calls f(k, i, count) for the pairs of a chunk in order: pair k of its block, at element i, `count` elements of
 // it in the chunk (a constant E::width for all but the last). Unrolled, with each lane in a register, k is an
-// Index; where the lanes do not fit into the registers it is an int, and they stay in memory.
-template <class E, class F>
-ROWNORM_INLINE void for_pairs(int64_t n, F f) {
+// Index; where the lanes do not fit into the registers it is an int, and they stay in memory. Of the unrolled blocks
+// beside(first element) is told, too.
+template <class E, class F, class Beside = Alone>
+ROWNORM_INLINE void for_pairs(int64_t n, F f, Beside beside = {}) {
     constexpr int pairs = lanes_of<E> / E::width;
     int64_t i = 0;
     if constexpr (!kLanesInRegisters) {
@@ -93,11 +100,13 @@ ROWNORM_INLINE void for_pairs(int64_t n, F f) {
             f(k, i, int(n - i));
         return;
     }
-    for (; i <= n - lanes_of<E>; i += lanes_of<E>)
+    for (; i <= n - lanes_of<E>; i += lanes_of<E>) {
         for_indices<pairs>([&](auto k) __attribute__((always_inline)) {
             f(k, i + k.value * E::width, E::width);
             return true;
         });
+        beside(i);
+    }
     for_indices<pairs>([&](auto k) __attribute__((always_inline)) {
         const int64_t at = i + k.value * E::width, left = n - at;
         if (left <= 0)

@@ -25,14 +25,15 @@ public:
     ROWNORM_INLINE RowsDone run(int64_t rows) const {
         if (n_ < Row::width || rows < S / 2)
             return {0, 0};
-        const int64_t piece = between_steps();
+        const int64_t piece = between_steps(), most = rows_of_group();
         Scales scales[2];
         int64_t here = 0;
-        for (int64_t next = 0;; next += S) {
-            const int64_t left = rows - next, then = left < S ? left : S;
-            Group last(*this, next - S, here, scales[(next / S - 1) & 1]);
+        bool odd = false;
+        for (int64_t next = 0;; next += most, odd = !odd) {
+            const int64_t left = rows - next, then = left < most ? left : most;
+            Group last(*this, next - most, here, scales[!odd]);
             const auto meanwhile = [&]() __attribute__((always_inline)) { last.write(piece); };
-            const bool fits = then > 0 && scale(next, then, scales[next / S & 1], meanwhile);
+            const bool fits = then > 0 && scale(next, then, scales[odd], meanwhile);
             last.write_rest();
             if (!fits)
                 return {then > 0 ? next : rows, then > 0 && adds ? then : 0};
@@ -41,6 +42,14 @@ public:
     }
 
 private:
+    // As many as a vector has lanes. Where little is done beside loads and stores, as when f32 is squared, two groups
+    // of 16 and what is written of them are to lie in L1.
+    ROWNORM_INLINE int64_t rows_of_group() const {
+        constexpr int64_t quarter_of_any_l1 = 8 << 10;
+        constexpr bool bound_by_loads = !centred && sizeof(value) == 4 && sizeof(typename Y::value) == 4;
+        return bound_by_loads && S > 8 && S * n_ * int64_t(sizeof(value)) > quarter_of_any_l1 ? S / 2 : S;
+    }
+
     // Rows to be written at a time. Of long ones the roots take so small a part that to go to and fro costs more.
     ROWNORM_INLINE int64_t between_steps() const {
         constexpr uint32_t elements = 512;

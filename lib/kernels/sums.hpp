@@ -18,26 +18,33 @@ ROWNORM_INLINE typename E::vec plus(typename E::vec c, typename E::vec v) {
         return c + v;
 }
 
-template <class E>
-ROWNORM_INLINE void add_chunk(const typename E::value *p, int64_t elements, Lanes<E, lanes_of<E>> &lanes) {
+// What follows takes a `beside`: see for_pairs().
+template <class E, class Beside = Alone>
+ROWNORM_INLINE void add_chunk(const typename E::value *p, int64_t elements, Lanes<E, lanes_of<E>> &lanes,
+                              Beside beside = {}) {
     for_pairs<E>(
-        elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+        elements,
+        [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
             const auto v = load_up_to<E>(p + i, count);
             lanes.a(k) = plus<E>(lanes.a(k), v.a);
             lanes.b(k) = plus<E>(lanes.b(k), v.b);
-        });
+        },
+        beside);
 }
 
-template <class E>
-ROWNORM_INLINE void add_squares_of_chunk(const typename E::value *p, int64_t elements, Lanes<E, lanes_of<E>> &lanes) {
+template <class E, class Beside = Alone>
+ROWNORM_INLINE void add_squares_of_chunk(const typename E::value *p, int64_t elements, Lanes<E, lanes_of<E>> &lanes,
+                                         Beside beside = {}) {
     for_pairs<E>(
-        elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+        elements,
+        [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
             const auto v = load_up_to<E>(p + i, count);
             lanes.a(k) = E::add_square(v.a, lanes.a(k));
             lanes.b(k) = E::add_square(v.b, lanes.b(k));
             keep_in_register(lanes.a(k));
             keep_in_register(lanes.b(k));
-        });
+        },
+        beside);
 }
 
 // The sums of a chunk of d = x - m: 64 more lanes than those of its squares would not fit into AVX2's registers.
@@ -46,9 +53,11 @@ struct CentredLanes {
     Lanes<E, 32> linear;
     Lanes<E, lanes_of<E>> square;
 
-    ROWNORM_INLINE void add(const typename E::value *p, int64_t elements, typename E::vec m) {
+    template <class Beside = Alone>
+    ROWNORM_INLINE void add(const typename E::value *p, int64_t elements, typename E::vec m, Beside beside = {}) {
         for_pairs<E>(
-            elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+            elements,
+            [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
                 auto d = load_up_to<E>(p + i, count);
                 if (count < E::width) {
                     d = E::keep_first({d.a - m, d.b - m}, count);
@@ -58,7 +67,8 @@ struct CentredLanes {
                     add(d.a - m, linear.a(k), square.a(k));
                     add(d.b - m, linear.b(k), square.b(k));
                 }
-            });
+            },
+            beside);
     }
 
 private:
@@ -71,11 +81,13 @@ private:
 };
 
 // out = x + residual, rounded to the residual's type; the lanes add what was written, or its squares.
-template <class X, class R, bool square>
+template <class X, class R, bool square, class Beside = Alone>
 ROWNORM_INLINE void add_residual_of_chunk(const typename X::value *x, const typename R::value *residual,
-                                          typename R::value *out, int64_t elements, Lanes<R, lanes_of<R>> &lanes) {
+                                          typename R::value *out, int64_t elements, Lanes<R, lanes_of<R>> &lanes,
+                                          Beside beside = {}) {
     for_pairs<R>(
-        elements, [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
+        elements,
+        [&](auto k, int64_t i, int count) __attribute__((always_inline)) {
             const auto xv = load_up_to<X>(x + i, count);
             const auto rv = load_up_to<R>(residual + i, count);
             const typename R::pair both{xv.a + rv.a, xv.b + rv.b};
@@ -88,7 +100,8 @@ ROWNORM_INLINE void add_residual_of_chunk(const typename X::value *x, const type
             lanes.b(k) = square ? R::add_square(s.b, lanes.b(k)) : lanes.b(k) + s.b;
             keep_in_register(lanes.a(k));
             keep_in_register(lanes.b(k));
-        });
+        },
+        beside);
 }
 
 // The sums of whole rows: add(first element, elements, lanes) for each chunk.
@@ -102,38 +115,40 @@ ROWNORM_INLINE void close_chunks(int64_t n, double &sum, F add) {
         });
 }
 
-template <class E>
-ROWNORM_INLINE void add_elements(const typename E::value *row, int64_t n, double &sum) {
+template <class E, class Beside = Alone>
+ROWNORM_INLINE void add_elements(const typename E::value *row, int64_t n, double &sum, Beside beside = {}) {
     close_chunks<E>(
         n, sum, [&](int64_t first, int64_t elements, auto &lanes) __attribute__((always_inline)) {
-            add_chunk<E>(row + first, elements, lanes);
+            add_chunk<E>(row + first, elements, lanes, beside.from(first));
         });
 }
 
-template <class E>
-ROWNORM_INLINE void add_squares(const typename E::value *row, int64_t n, double &sum) {
+template <class E, class Beside = Alone>
+ROWNORM_INLINE void add_squares(const typename E::value *row, int64_t n, double &sum, Beside beside = {}) {
     close_chunks<E>(
         n, sum, [&](int64_t first, int64_t elements, auto &lanes) __attribute__((always_inline)) {
-            add_squares_of_chunk<E>(row + first, elements, lanes);
+            add_squares_of_chunk<E>(row + first, elements, lanes, beside.from(first));
         });
 }
 
-template <class X, class R, bool square>
+template <class X, class R, bool square, class Beside = Alone>
 ROWNORM_INLINE void add_residual(const typename X::value *x, const typename R::value *residual, typename R::value *out,
-                                 int64_t n, double &sum) {
+                                 int64_t n, double &sum, Beside beside = {}) {
     close_chunks<R>(
         n, sum, [&](int64_t first, int64_t elements, auto &lanes) __attribute__((always_inline)) {
-            add_residual_of_chunk<X, R, square>(x + first, residual + first, out + first, elements, lanes);
+            add_residual_of_chunk<X, R, square>(x + first, residual + first, out + first, elements, lanes,
+                                                beside.from(first));
         });
 }
 
-template <class E>
-ROWNORM_INLINE void add_centred(const typename E::value *row, int64_t n, double mean, double &sum, double &squares) {
+template <class E, class Beside = Alone>
+ROWNORM_INLINE void add_centred(const typename E::value *row, int64_t n, double mean, double &sum, double &squares,
+                                Beside beside = {}) {
     const auto m = static_cast<typename E::vec>(static_cast<typename E::scalar>(mean));
     for_chunks(
         n, [&](int64_t first, int64_t elements) __attribute__((always_inline)) {
             CentredLanes<E> lanes;
-            lanes.add(row + first, elements, m);
+            lanes.add(row + first, elements, m, beside.from(first));
             sum += double(lanes.linear.close());
             squares += double(lanes.square.close());
         });
