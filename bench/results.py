@@ -38,8 +38,9 @@ class Cell:
 class Results:
     """The cells of a run, and what it says of its machine."""
 
-    def __init__(self, cells, context):
+    def __init__(self, cells, context, calls):
         self.cells = cells
+        self.calls = calls  # ns, by the name of the call
         measured = {c.contestant for c in cells}
         self.isas = [isa for isa in ("default", *context["rownorm isas"].split()) if isa in measured]  # best first
         self.context = context
@@ -79,6 +80,11 @@ def cell_of(name, runs):
                 median_of(runs, "bytes/s"), median_of(runs, "ns/row"), median_of(runs, "share"))
 
 
+def order(run):
+    """That of registration, which random interleaving does not keep."""
+    return run.get("family_index", 0)
+
+
 def parse(file):
     """Context and runs of one file."""
     try:
@@ -96,7 +102,7 @@ def read(*files):
     context = reports[0][0]
     if any(other["cpu"] != context["cpu"] for other, _ in reports):
         raise ValueError(f"{', '.join(map(str, files))}: of different CPUs")
-    runs = [run for _, more in reports for run in more]
+    runs = [run for _, more in reports for run in sorted(more, key=order)]
     named = {}
     for run in runs:
         if run.get("run_type") == "aggregate" and run.get("aggregate_name") != "median":
@@ -104,6 +110,7 @@ def read(*files):
         if not run.get("error_occurred"):
             named.setdefault(run["run_name"], []).append(run)
     cells = [cell for name, runs in named.items() if (cell := cell_of(name, runs))]
+    calls = {name.split("/")[1]: median_of(runs, "cpu_time") for name, runs in named.items() if name.startswith("call/")}
     if not cells:
         raise ValueError(f"{', '.join(map(str, files))}: no benchmark of rows")
-    return Results(cells, context)
+    return Results(cells, context, calls)

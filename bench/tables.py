@@ -2,22 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the tables of bench/README.md from rownorm_bench's JSON:
 
-    tables.py BENCH.json              prints them
-    tables.py BENCH.json --update     writes them into README.md, between its two marks (or into --readme FILE)
+    tables.py BENCH.json...              prints them, of files of one machine
+    tables.py BENCH.json... --update     writes them into README.md, between its two marks (or into --readme FILE)
 """
 import argparse
 import pathlib
 import sys
 
 import results
+import targets
 
 BEGIN, END = "<!-- tables: begin (bench/tables.py) -->\n", "<!-- tables: end -->\n"
 SERIAL = {"threads": 1, "place": "repeated"}
 
 
-def table(head, rows):
-    """Markdown; the first column to the left, the others to the right."""
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+def table(head, rows, words=(0,)):
+    """Markdown; the columns of words to the left, the others to the right."""
+    lines = [head, ["---" if i in words else "---:" for i in range(len(head))], *rows]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines) if rows else ""
 
 
@@ -95,10 +96,17 @@ def speed_ups(data):
     return text
 
 
+def target_tables(data):
+    met = table(targets.HEAD, targets.rows(data), words=(0, len(targets.HEAD) - 1))
+    tables = [met and f"Ratios of times.\n\n{met}", table(targets.CALL_HEAD, targets.call_rows(data))]
+    return "\n".join(filter(None, tables))
+
+
 def parts(data):
     yield "", f"Of {data.machine()}; {data.context['date'][:10]}.\n"
+    yield "Targets", target_tables(data)
     for isa in data.isas:
-        yield "", rates(data, isa, "repeated")
+        yield f"What {isa} reaches", rates(data, isa, "repeated")
     for place, title in (("cold_weight", "The gain and bias come from memory"), ("memory", "All comes from memory")):
         yield title, rates(data, data.isas[0], place)
     yield "Beside other implementations", contestants(data)
@@ -121,12 +129,12 @@ def update(readme, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("json")
+    parser.add_argument("json", nargs="+")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--readme", type=pathlib.Path, default=pathlib.Path(__file__).with_name("README.md"))
     arguments = parser.parse_args()
     try:
-        text = all_tables(results.read(arguments.json))
+        text = all_tables(results.read(*arguments.json))
         if arguments.update:
             update(arguments.readme, text)
         else:

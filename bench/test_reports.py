@@ -10,6 +10,7 @@ import unittest
 
 import results
 import tables
+import targets
 
 PLOT = pathlib.Path(__file__).resolve().parents[1] / "tools" / "plot_bench.py"
 CONTEXT = {"cpu": "Made Up(R) CPU", "measured GHz": "3.00", "caches": "L1d 32 KiB", "noise": "1.00 % (p90)",
@@ -72,6 +73,11 @@ class Read(Reports):
         cell = data.one(op="rms_norm", types="bf16", contestant="avx2", rows=64, cols=1024)
         self.assertAlmostEqual(cell.bytes, 129 * 1024 * 2)
 
+    def test_the_order_is_that_of_registration(self):
+        names = [f"rms_norm/{types}/avx2/rows:1/cols:4/threads:1" for types in ("f32", "bf16")]
+        runs = [run(names[i], 1, 40, family_index=i) for i in (1, 0, 1, 0)]
+        self.assertEqual(results.read(self.file({"context": CONTEXT, "benchmarks": runs})).types(), ["f32", "bf16"])
+
     def test_files_of_one_machine_are_one(self):
         name = "rms_norm/f32/avx2/rows:%d/cols:4/threads:1"
         files = []
@@ -114,6 +120,59 @@ class Tables(Reports):
     def test_the_marks_are_in_our_readme(self):
         text = pathlib.Path(__file__).with_name("README.md").read_text()
         self.assertEqual((text.count(tables.BEGIN), text.count(tables.END)), (1, 1))
+
+
+class Targets(Reports):
+    def row(self, what, *cells, calls=()):
+        """That of a target, of cells that are given as (op/types/contestant, ns, more of their name)."""
+        runs = [run(f"{name}/rows:1/cols:4/threads:{more}", ns, 40, level=level)
+                for name, ns, more, level in ((*cell, "1", "L3")[:4] if len(cell) == 2 else cell for cell in cells)]
+        runs += [{"run_name": f"call/{call}/rows:1/cols:128", "cpu_time": ns} for call, ns in calls]
+        data = results.read(self.file({"context": CONTEXT, "benchmarks": runs}))
+        found = [row for row in targets.rows(data) + targets.call_rows(data) if row[0] == what]
+        self.assertLessEqual(len(found), 1)
+        return found[0] if found else None
+
+    def test_a_cell_beyond_its_target_is_named(self):
+        what = "what a plan chooses, beside avx2"
+        fast = [("rms_norm/f32/default", 90), ("rms_norm/f32/avx2", 100)]
+        slow = [("layer_norm/f32/default", 106, "1/from:cold_weight", "L1"),
+                ("layer_norm/f32/avx2", 100, "1/from:cold_weight", "L1")]
+        self.assertEqual(self.row(what, *fast), [what, "1.05", "1", "0.90", "0.90", "none"])
+        self.assertEqual(self.row(what, *fast, *slow),
+                         [what, "1.05", "2", "0.98", "1.06", "layer_norm f32 1x4 cold_weight 1.06"])
+        self.assertIsNone(self.row(what, ("rms_norm/f32/default", 90)))
+
+    def test_many_cells_are_counted(self):
+        cells = [(f"{op}/{types}/{contestant}", ns) for op in results.OPS for types in ("f32", "f16", "bf16")
+                 for contestant, ns in (("default", 200), ("avx2", 100))]
+        beyond = self.row("what a plan chooses, beside avx2", *cells)[-1]
+        self.assertEqual((beyond.count(" 2.00"), beyond.split(", ")[-1]), (12, "3 more"))
+
+    def test_what_is_compared_with_what(self):
+        f32 = [("rms_norm/f32/default", 100), ("rms_norm/bf16/default", 80), ("layer_norm/f32/default", 200)]
+        for what, cell, ratio in (
+                ("mixed types beside the slower of their types", ("rms_norm/bf16_w_f32/default", 120), "1.20"),
+                ("slices of wider rows beside dense rows", ("rms_norm/f32/default", 130, "1/from:slices", "L3"), "1.30"),
+                ("several threads beside one, L3", ("rms_norm/f32/default", 70, "2", "L3"), "0.70"),
+                ("several threads beside one, memory", ("rms_norm/f32/default", 80, "2", "memory"), "0.80"),
+                ("what a plan chooses, beside peer", ("rms_norm/f32/peer", 50), "2.00"),
+                ("sse2 beside avx2, f32 from L3 and memory", ("rms_norm/f32/sse2", 600), "6.00"),
+                ("the same, LayerNorm", ("layer_norm/f32/sse2", 1600), "8.00")):
+            avx2 = [("rms_norm/f32/avx2", 100), ("layer_norm/f32/avx2", 200)]
+            found = self.row(what, *f32, *avx2, cell)
+            self.assertEqual((found[2], found[4]), ("1", ratio), what)
+            self.assertTrue(found[5].endswith(ratio), what)
+        self.assertEqual(self.row("RMSNorm beside LayerNorm", *f32)[4:], ["0.50", "none"])
+        self.assertIsNone(self.row("sse2 beside avx2, f32 from L3 and memory", ("rms_norm/f32/sse2", 6, "1", "L1"),
+                                   ("rms_norm/f32/avx2", 1, "1", "L1")))
+
+    def test_calls_are_compared_with_the_kernels(self):
+        calls = (("kernels", 30), ("execute_part", 35), ("one_line", 20))
+        cell = ("rms_norm/f32/avx2", 1)
+        self.assertEqual(self.row("execute_part", cell, calls=calls), ["execute_part", "35.0", "5.0", "12"])
+        self.assertEqual(self.row("one_line", cell, calls=calls), ["one_line", "20.0", "-10.0", "20"])
+        self.assertIsNone(self.row("one_line", cell, calls=calls[1:]))
 
 
 @unittest.skipUnless(HAS_MATPLOTLIB, "matplotlib is not here")

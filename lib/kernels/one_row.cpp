@@ -30,8 +30,9 @@ struct Pass2 {
 
 // Fetches what the next pass reads besides the row, a gain or bias, while this one goes on: a decoder has used so many
 // other weights since that it comes from memory. The first pass over 16-bit rows leaves the load units idle; of f32
-// they bound it. Rows of one chunk fetch themselves, which are near: theirs is read early enough without.
-template <class E, class W>
+// they bound it, and LayerNorm of an f32 gain and bias gains nothing. Rows of one chunk fetch themselves, which are
+// near: theirs is read early enough without.
+template <class E, class W, bool centred>
 class FetchBeside {
 public:
     ROWNORM_INLINE FetchBeside(const void *gain_or_bias, const void *row, int64_t n)
@@ -39,7 +40,7 @@ public:
 
     ROWNORM_INLINE void operator()(int64_t i) const {
         constexpr int line = 64 / int(sizeof(typename W::value));
-        if constexpr (sizeof(typename E::value) == 2 && sizeof(typename W::value) == 2)
+        if constexpr (sizeof(typename E::value) == 2 && (!centred || sizeof(typename W::value) == 2))
             for (int k = 0; k < lanes_of<E>; k += line)
                 __builtin_prefetch(next_ + i + k, 0, 2); // to L2, as L1 may be too small for all of it
     }
@@ -58,7 +59,7 @@ OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const voi
     using Write = Pass2<X, Y, W, false, rownorm::kGain>;
     if (Write::is_better_elsewhere(y, n))
         return rownorm::kUntouched;
-    const FetchBeside<E, W> fetch(w, x, n);
+    const FetchBeside<E, W, false> fetch(w, x, n);
     double sum = 0;
     if constexpr (adds)
         add_residual<E, E, true>(static_cast<const value *>(x), static_cast<value *>(residual),
@@ -81,9 +82,9 @@ OneRow layer_norm(const void *x, void *, void *y, const void *w, const void *b, 
         return rownorm::kUntouched;
     const rownorm::Count elements = rownorm::count_of(n);
     double first_sum = 0, sum = 0, squares = 0;
-    add_elements<E>(static_cast<const value *>(x), n, first_sum, FetchBeside<E, W>(w, x, n));
+    add_elements<E>(static_cast<const value *>(x), n, first_sum, FetchBeside<E, W, true>(w, x, n));
     const auto mean = double(rownorm::f32_quotient(first_sum, elements));
-    add_centred<E>(static_cast<const value *>(x), n, mean, sum, squares, FetchBeside<E, W>(b, x, n));
+    add_centred<E>(static_cast<const value *>(x), n, mean, sum, squares, FetchBeside<E, W, true>(b, x, n));
     float rstd;
     if (__builtin_expect(!rownorm::f32_root_of_variance(sum, squares, elements, eps, rstd), 0))
         return rownorm::kSummed; // also if the first sum is not finite, as nothing that follows it is then

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the library is held to, as ratios of times that one run of rownorm_bench measured, and which cells miss it."""
+import dataclasses
+import statistics
+
+import results
+
+MOST_NAMED = 12  # cells beyond a target; the others are counted
+MIXES = {"bf16_w_f32": ("bf16", "f32"), "f32_y_bf16": ("f32", "bf16")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    what: str
+    at_most: float
+    ratios: list  # (ratio, cell)
+
+    def row(self):
+        ratios = sorted(self.ratios, key=lambda found: -found[0])
+        beyond = [f"{name(cell)} {ratio:.2f}" for ratio, cell in ratios if ratio > self.at_most]
+        more = [f"{len(beyond) - MOST_NAMED} more"] if len(beyond) > MOST_NAMED else []
+        values = [ratio for ratio, _ in ratios]
+        return [self.what, f"{self.at_most:.2f}", str(len(values)), f"{statistics.median(values):.2f}",
+                f"{values[0]:.2f}", ", ".join(beyond[:MOST_NAMED] + more) or "none"]
+
+
+def name(cell):
+    """As short as it is told apart, of one target."""
+    return " ".join([cell.op, cell.types, cell.shape] + ([] if cell.place in ("repeated", "slices") else [cell.place]))
+
+
+def key(cell, **other):
+    """What two cells have in common that are compared, but for what is named."""
+    parts = {"op": cell.op, "types": cell.types, "shape": cell.shape, "place": cell.place, "threads": cell.threads}
+    return tuple({**parts, **other}.values())
+
+
+def cells_of(data, contestant):
+    return {key(c): c for c in data.where(contestant=contestant) if c.op in results.OPS}
+
+
+def beside(cells, others, what, **other):
+    """The time of each cell over that of the same one among the others, for those that `what` picks."""
+    pairs = ((c, others.get(key(c, **other))) for c in cells.values() if what(c))
+    return [(c.ns_row / o.ns_row, c) for c, o in pairs if o]
+
+
+def beside_slower_of_types(cells):
+    found = []
+    for c in cells.values():
+        alone = [cells[k] for k in (key(c, types=t) for t in MIXES.get(c.types, ())) if k in cells]
+        if len(alone) == 2:
+            found.append((c.ns_row / max(a.ns_row for a in alone), c))
+    return found
+
+
+def all_targets(data):
+    default, avx2, sse2 = (cells_of(data, isa) for isa in ("default", "avx2", "sse2"))
+
+    def serial(c):
+        return c.threads == 1
+
+    def far_f32(c):
+        return serial(c) and c.types == "f32" and c.place == "repeated" and c.level in ("L3", "memory")
+
+    yield Target("what a plan chooses, beside avx2", 1.05, beside(default, avx2, serial))
+    yield Target("sse2 beside avx2, f32 from L3 and memory", 5.0,
+                 beside(sse2, avx2, lambda c: far_f32(c) and c.op != "layer_norm"))
+    yield Target("the same, LayerNorm", 7.0, beside(sse2, avx2, lambda c: far_f32(c) and c.op == "layer_norm"))
+    for level, at_most in (("L2", 1.0), ("L3", 1 / 1.5), ("memory", 1 / 1.3)):
+        yield Target(f"several threads beside one, {level}", at_most,
+                     beside(default, default, lambda c, at=level: c.threads > 1 and c.level == at, threads=1))
+    yield Target("mixed types beside the slower of their types", 1.1,
+                 beside_slower_of_types({k: c for k, c in default.items() if serial(c) and c.place != "slices"}))
+    yield Target("slices of wider rows beside dense rows", 1.1,
+                 beside(default, default, lambda c: serial(c) and c.place == "slices", place="repeated"))
+    yield Target("RMSNorm beside LayerNorm", 1.0,
+                 beside(default, default, lambda c: serial(c) and c.op == "rms_norm", op="layer_norm"))
+    for peer in sorted({c.contestant for c in data.cells} - {"default", "limit", *data.isas}):
+        yield Target(f"what a plan chooses, beside {peer}", 1.0, beside(default, cells_of(data, peer), serial))
+
+
+HEAD = ["target", "at most", "cells", "median", "highest", "beyond it"]
+
+
+def rows(data):
+    return [target.row() for target in all_targets(data) if target.ratios]
+
+
+CALL_HEAD = ["one row of 128 f32", "ns", "beyond the kernels", "at most"]
+
+
+def call_rows(data):
+    """What a call costs beyond the kernels themselves, in ns."""
+    kernels = data.calls.get("kernels")
+    if kernels is None:
+        return []
+    most = {"execute_part": "12", "one_line": "20"}
+    return [[call, f"{ns:.1f}", f"{ns - kernels:.1f}", most.get(call, "")] for call, ns in data.calls.items()]
