@@ -25,8 +25,9 @@ measure() {
 }
 
 measure "$@" >"$json"
-measure --from=slices --shapes=prefill,heads --threads=1 --isa=default --peers=off "$@" >"$slices"
-measure --shapes=1x64,1x256,1x1024,1x65536,1x262144,4x4096,16x4096,256x4096 --types=f32,bf16 \
-    --threads=1 --from=repeated --peers=off "$@" >"$sweep"
+measure "$@" --from=slices --shapes=prefill,heads --threads=1 --isa=default --peers=off --limits=off \
+    --benchmark_filter=from:slices >"$slices"
+measure "$@" --shapes=1x64,1x256,1x1024,1x65536,1x262144,4x4096,16x4096,256x4096 --types=f32,bf16 \
+    --threads=1 --from=repeated --peers=off >"$sweep"
 python3 -B "$here/tables.py" "$json" "$slices" --update --readme "${TABLES:-$here/README.md}"
 python3 -B "$here/../tools/plot_bench.py" "$json" "$sweep" --types=f32,bf16 -o "$here/pictures"

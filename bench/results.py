@@ -40,7 +40,7 @@ class Results:
 
     def __init__(self, cells, context, calls):
         self.cells = cells
-        self.calls = calls  # ns, by the name of the call
+        self.calls = calls  # ns of CPU time, by the name of the call
         measured = {c.contestant for c in cells}
         self.isas = [isa for isa in ("default", *context["rownorm isas"].split()) if isa in measured]  # best first
         self.context = context
@@ -57,8 +57,12 @@ class Results:
         names = {c.contestant for c in cells} - {"limit"}
         return [isa for isa in self.isas if isa in names] + sorted(names - set(self.isas))
 
+    def peers(self):
+        """In the order of their names."""
+        return sorted({c.contestant for c in self.cells} - {"limit", *self.isas})
+
     def types(self):
-        """In the order of the file."""
+        """In the order of registration."""
         return list(dict.fromkeys(c.types for c in self.cells))
 
     def machine(self):
@@ -81,7 +85,7 @@ def cell_of(name, runs):
 
 
 def order(run):
-    """That of registration, which random interleaving does not keep."""
+    """The order of registration, which random interleaving does not keep."""
     return run.get("family_index", 0)
 
 
@@ -110,7 +114,8 @@ def read(*files):
         if not run.get("error_occurred"):
             named.setdefault(run["run_name"], []).append(run)
     cells = [cell for name, runs in named.items() if (cell := cell_of(name, runs))]
-    calls = {name.split("/")[1]: median_of(runs, "cpu_time") for name, runs in named.items() if name.startswith("call/")}
+    calls = {name.split("/")[1]: median_of(runs, "cpu_time")
+             for name, runs in named.items() if name.startswith("call/")}
     if not cells:
         raise ValueError(f"{', '.join(map(str, files))}: no benchmark of rows")
     return Results(cells, context, calls)

@@ -104,9 +104,9 @@ def target_tables(data):
 
 def parts(data):
     yield "", f"Of {data.machine()}; {data.context['date'][:10]}.\n"
-    yield "Targets", target_tables(data)
+    yield "Targets, met and missed", target_tables(data)
     for isa in data.isas:
-        yield f"What {isa} reaches", rates(data, isa, "repeated")
+        yield "", rates(data, isa, "repeated")
     for place, title in (("cold_weight", "The gain and bias come from memory"), ("memory", "All comes from memory")):
         yield title, rates(data, data.isas[0], place)
     yield "Beside other implementations", contestants(data)

@@ -126,7 +126,7 @@ class Targets(Reports):
     def row(self, what, *cells, calls=()):
         """That of a target, of cells that are given as (op/types/contestant, ns, more of their name)."""
         runs = [run(f"{name}/rows:1/cols:4/threads:{more}", ns, 40, level=level)
-                for name, ns, more, level in ((*cell, "1", "L3")[:4] if len(cell) == 2 else cell for cell in cells)]
+                for name, ns, more, level in (cell if len(cell) == 4 else (*cell, "1", "L3") for cell in cells)]
         runs += [{"run_name": f"call/{call}/rows:1/cols:128", "cpu_time": ns} for call, ns in calls]
         data = results.read(self.file({"context": CONTEXT, "benchmarks": runs}))
         found = [row for row in targets.rows(data) + targets.call_rows(data) if row[0] == what]
@@ -143,22 +143,28 @@ class Targets(Reports):
                          [what, "1.05", "2", "0.98", "1.06", "layer_norm f32 1x4 cold_weight 1.06"])
         self.assertIsNone(self.row(what, ("rms_norm/f32/default", 90)))
 
+    def test_a_ratio_misses_by_what_is_printed(self):
+        for ns, missing in ((105.4, "none"), (105.6, "rms_norm f32 1x4 1.06")):
+            row = self.row("what a plan chooses, beside avx2", ("rms_norm/f32/default", ns), ("rms_norm/f32/avx2", 100))
+            self.assertEqual(row[-1], missing)
+
     def test_many_cells_are_counted(self):
         cells = [(f"{op}/{types}/{contestant}", ns) for op in results.OPS for types in ("f32", "f16", "bf16")
                  for contestant, ns in (("default", 200), ("avx2", 100))]
         beyond = self.row("what a plan chooses, beside avx2", *cells)[-1]
-        self.assertEqual((beyond.count(" 2.00"), beyond.split(", ")[-1]), (12, "3 more"))
+        self.assertEqual((beyond.count("1x4 2.00"), beyond.split(", ")[-1]), (12, "3 more of 1x4 to 2.00"))
 
     def test_what_is_compared_with_what(self):
         f32 = [("rms_norm/f32/default", 100), ("rms_norm/bf16/default", 80), ("layer_norm/f32/default", 200)]
         for what, cell, ratio in (
                 ("mixed types beside the slower of their types", ("rms_norm/bf16_w_f32/default", 120), "1.20"),
-                ("slices of wider rows beside dense rows", ("rms_norm/f32/default", 130, "1/from:slices", "L3"), "1.30"),
+                ("slices of wider rows beside dense rows", ("rms_norm/f32/default", 130, "1/from:slices", "L3"),
+                 "1.30"),
                 ("several threads beside one, L3", ("rms_norm/f32/default", 70, "2", "L3"), "0.70"),
                 ("several threads beside one, memory", ("rms_norm/f32/default", 80, "2", "memory"), "0.80"),
                 ("what a plan chooses, beside peer", ("rms_norm/f32/peer", 50), "2.00"),
                 ("sse2 beside avx2, f32 from L3 and memory", ("rms_norm/f32/sse2", 600), "6.00"),
-                ("the same, LayerNorm", ("layer_norm/f32/sse2", 1600), "8.00")):
+                ("LayerNorm of sse2 beside avx2, f32 from L3 and memory", ("layer_norm/f32/sse2", 1600), "8.00")):
             avx2 = [("rms_norm/f32/avx2", 100), ("layer_norm/f32/avx2", 200)]
             found = self.row(what, *f32, *avx2, cell)
             self.assertEqual((found[2], found[4]), ("1", ratio), what)

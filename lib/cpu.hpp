@@ -13,9 +13,9 @@ const char *avx512bf16_obstacle() noexcept;
 // (measured: RMSNorm's second pass over f16 takes 1.25 times as long, RMSNorm f32 of 77x1023 1.09 times).
 bool has_slow_wide_vectors() noexcept;
 
-// Whether rows on the way to memory, or to L2 and back, are faster with vectors of half a line: Intel (measured on
-// Granite Rapids: with whole ones RMSNorm of 4096x8192 takes 1.14 times as long in f32, 1.18 in f64, and f32 of 1x8192
-// and 1x16384 1.06).
+// Whether rows on the way to memory, to L2 and back, or not on cache lines are faster with vectors of half a line:
+// Intel (measured on Granite Rapids: with whole ones RMSNorm of 4096x8192 takes 1.14 times as long in f32, 1.18 in f64,
+// and f32 of 1x8192 and 1x16384 1.06, of 77x511 1.13).
 bool moves_by_halves() noexcept;
 
 // Whether stores around the caches and reads of other lines hinder each other, so that taking turns is faster than both

@@ -71,13 +71,13 @@ const Isa *tuned(const Isa *isa) noexcept {
 #if defined(__x86_64__)
     static constexpr Isa mostly_narrow[] = {ROWNORM_ISA(avx512bf16, avx2, mostly, avx512bf16_obstacle),
                                             ROWNORM_ISA(avx512, avx2, mostly, avx512_obstacle)};
-    static constexpr Isa narrow_beyond_l1[] = {ROWNORM_ISA(avx512bf16, avx2, beyond_l1, avx512bf16_obstacle),
-                                               ROWNORM_ISA(avx512, avx2, beyond_l1, avx512_obstacle)};
+    static constexpr Isa narrow_moves[] = {ROWNORM_ISA(avx512bf16, avx2, f32_moves, avx512bf16_obstacle),
+                                           ROWNORM_ISA(avx512, avx2, f32_moves, avx512_obstacle)};
     for (int i = 0; i < 2; i++) {
         if (has_slow_wide_vectors() && isa->kernels == mostly_narrow[i].kernels)
             return &mostly_narrow[i];
-        if (moves_by_halves() && isa->kernels == narrow_beyond_l1[i].kernels)
-            return &narrow_beyond_l1[i];
+        if (moves_by_halves() && isa->kernels == narrow_moves[i].kernels)
+            return &narrow_moves[i];
     }
 #endif
     return isa;

@@ -18,12 +18,13 @@ struct RowKind {
     bool centred, adds;
     bool streamed = false; // y goes around the caches
     bool unpaced = false;  // and the first pass over a row is short or misses L1, too
+    bool alone = false;    // a single row, which begins on a cache line more often than the rows of a batch all do
 };
 
 // Which rows a plan leaves to the kernels of a lower ISA, which have the same bits.
 enum class Narrow {
     never,
-    beyond_l1, // moves_by_halves()
+    f32_moves, // moves_by_halves()
     mostly,    // has_slow_wide_vectors()
 };
 
@@ -36,22 +37,24 @@ struct Isa {
 
     const KernelTable &kernels_for(const RowKind &row) const {
         const bool is_narrow = narrow == Narrow::mostly      ? narrow_is_faster(row)
-                               : narrow == Narrow::beyond_l1 ? gains_by_halves(row)
+                               : narrow == Narrow::f32_moves ? gains_by_halves(row)
                                                              : false;
         return is_narrow ? *narrow_kernels : *kernels;
     }
 
 private:
     // f64, and f32 but for adds, on the way to memory; and f32 where squares are summed, and so little is done beside
-    // loads and stores: rows that leave L1 before they are written, and short ones that do not all begin on a cache
-    // line, of which a vector as wide as the line crosses two at every step.
+    // loads and stores: rows that leave L1 before they are written, and short ones that, where they are dense, do not
+    // all begin on a cache line, of which a vector as wide as the line crosses two at every step.
     static bool gains_by_halves(const RowKind &row) {
         if (row.streamed && (row.x == kF64 || (row.x == kF32 && !row.adds)))
             return true;
         if (row.x != kF32 || row.y != kF32 || row.weight != kF32 || row.centred)
             return false;
-        constexpr int64_t in_any_l1 = 1024; // for which a call need not ask
-        return row.n > in_any_l1 ? row.n >= machine().l1 / 8 : row.n % 16 != 0 && row.n > 128 && row.n <= 512;
+        constexpr int64_t in_any_l1 = 1024, short_rows = 512, line = 16, few_lines = 128; // elements
+        if (row.n > in_any_l1) // up to which a call need not ask for the size of L1
+            return row.n >= machine().l1 / 8;
+        return !row.alone && row.n > few_lines && row.n <= short_rows && row.n % line != 0;
     }
 
     // Where wide vectors are done in halves bf16 gains by them, and so does LayerNorm. Narrower ones serve f16, whose

@@ -160,7 +160,8 @@ ROWNORM_AT_ONCE OneRow run_one_row(const Pointers &p, int64_t n, float eps) {
     if (uint64_t(n) - 1 >= kMostElements || !eps_is_plain || !p.w || (centred && !p.b) || !isa ||
         !is_plain(p, row, row, element))
         return kUntouched;
-    const OneRowKernels &kernels = *isa->kernels_for({type, type, type, n, centred, adds}).one_row;
+    const RowKind alone{.x = type, .y = type, .weight = type, .n = n, .centred = centred, .adds = adds, .alone = true};
+    const OneRowKernels &kernels = *isa->kernels_for(alone).one_row;
     const DefaultFloatState state;
     const OneRowKernel normalise = (centred ? kernels.layer_norm
                                     : adds  ? kernels.add_rms_norm

@@ -101,12 +101,16 @@ void choose_whole_row_kernels(Plan &plan) {
     const bool centred = plan.op == ROWNORM_LAYER_NORM;
     if (plan.is_f64 || affine_of(plan, true, centred) != (centred ? kGainBias : kGain))
         return;
-    RowKind row{plan.x, plan.y, plan.weight, plan.n, centred, false};
-    const KernelTable &kernels = plan.isa->kernels_for(row);
-    plan.whole = whole_row_kernels_of(kernels, row);
-    row.adds = true;
+    const auto choose = [&](bool adds) {
+        RowKind row{plan.x, plan.y, plan.weight, plan.n, centred, adds};
+        WholeRowKernels whole = whole_row_kernels_of(plan.isa->kernels_for(row), row);
+        row.alone = true;
+        whole.one = whole_row_kernels_of(plan.isa->kernels_for(row), row).one;
+        return whole;
+    };
+    plan.whole = choose(false);
     if (plan.residual == plan.x && plan.k == plan.n)
-        plan.whole_added = whole_row_kernels_of(kernels, row);
+        plan.whole_added = choose(true);
     if (plan.op == ROWNORM_L2_NORM || plan.k != plan.n)
         plan.whole.one = plan.whole_added.one = nullptr;
 }

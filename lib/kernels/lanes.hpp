@@ -86,8 +86,8 @@ struct Alone {
 
 // Calls f(k, i, count) for the pairs of a chunk in order: pair k of its block, at element i, `count` elements of
 // it in the chunk (a constant E::width for all but the last). Unrolled, with each lane in a register, k is an
-// Index; where the lanes do not fit into the registers it is an int, and they stay in memory. Of the unrolled blocks
-// beside(first element) is told, too.
+// Index; where the lanes do not fit into the registers it is an int, and they stay in memory. After each whole
+// unrolled block it calls beside(first element of the block).
 template <class E, class F, class Beside = Alone>
 ROWNORM_INLINE void for_pairs(int64_t n, F f, Beside beside = {}) {
     constexpr int pairs = lanes_of<E> / E::width;

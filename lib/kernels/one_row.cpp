@@ -28,29 +28,31 @@ struct Pass2 {
     }
 };
 
-// Fetches what the next pass reads besides the row, a gain or bias, while this one goes on: a decoder has used so many
-// other weights since that it comes from memory. The first pass over 16-bit rows leaves the load units idle; of f32
-// they bound it, and LayerNorm of an f32 gain and bias gains nothing. Rows of one chunk fetch themselves, which are
-// near: theirs is read early enough without.
-template <class E, class W, bool centred>
-class FetchBeside {
-public:
-    ROWNORM_INLINE FetchBeside(const void *gain_or_bias, const void *row, int64_t n)
-        : next_(static_cast<const typename W::value *>(n > kChunk ? gain_or_bias : row)) {}
+// Fetches the gain or bias of a block of lanes, which the next pass reads.
+template <class E, class W>
+struct FetchBeside {
+    const typename W::value *next;
 
     ROWNORM_INLINE void operator()(int64_t i) const {
         constexpr int line = 64 / int(sizeof(typename W::value));
-        if constexpr (sizeof(typename E::value) == 2 && (!centred || sizeof(typename W::value) == 2))
-            for (int k = 0; k < lanes_of<E>; k += line)
-                __builtin_prefetch(next_ + i + k, 0, 2); // to L2, as L1 may be too small for all of it
+        for (int k = 0; k < lanes_of<E>; k += line)
+            __builtin_prefetch(next + i + k, 0, 2); // to L2, as L1 may be too small for all of it
     }
-    ROWNORM_INLINE FetchBeside from(int64_t i) const { return FetchBeside(next_ + i); }
-
-private:
-    ROWNORM_INLINE explicit FetchBeside(const typename W::value *next) : next_(next) {}
-
-    const typename W::value *next_;
+    ROWNORM_INLINE FetchBeside from(int64_t i) const { return {next + i}; }
 };
+
+// pass(beside), a pass over a row of n elements of E before the one that reads `next`, a gain or bias of type W: a
+// decoder has used so many other weights since that these come from memory. Passes over 16-bit rows leave the load
+// units idle; of f32 they bound it, and LayerNorm of an f32 gain and bias does not gain. Of at most a chunk the gain is
+// read so soon that a fetch does not pay, but for adds.
+template <class E, class W, bool centred, class F>
+ROWNORM_INLINE void fetching(const void *next, int64_t n, F pass) {
+    constexpr bool pays = sizeof(typename E::value) == 2 && (!centred || sizeof(typename W::value) == 2);
+    if constexpr (pays)
+        if (n > kChunk)
+            return pass(FetchBeside<E, W>{static_cast<const typename W::value *>(next)});
+    pass(Alone{});
+}
 
 template <class X, class Y, class W, bool adds>
 OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const void *, int64_t n, double eps) {
@@ -59,13 +61,15 @@ OneRow rms_norm(const void *x, void *residual, void *y, const void *w, const voi
     using Write = Pass2<X, Y, W, false, rownorm::kGain>;
     if (Write::is_better_elsewhere(y, n))
         return rownorm::kUntouched;
-    const FetchBeside<E, W, false> fetch(w, x, n);
     double sum = 0;
-    if constexpr (adds)
-        add_residual<E, E, true>(static_cast<const value *>(x), static_cast<value *>(residual),
-                                 static_cast<value *>(residual), n, sum, fetch);
-    else
-        add_squares<E>(static_cast<const value *>(x), n, sum, fetch);
+    fetching<E, W, false>(
+        w, n, [&](auto beside) __attribute__((always_inline)) {
+            if constexpr (adds)
+                add_residual<E, E, true>(static_cast<const value *>(x), static_cast<value *>(residual),
+                                         static_cast<value *>(residual), n, sum, beside);
+            else
+                add_squares<E>(static_cast<const value *>(x), n, sum, beside);
+        });
     float rstd;
     if (__builtin_expect(!rownorm::f32_root_of_mean(sum, rownorm::count_of(n), eps, rstd), 0))
         return rownorm::kSummed;
@@ -82,9 +86,12 @@ OneRow layer_norm(const void *x, void *, void *y, const void *w, const void *b, 
         return rownorm::kUntouched;
     const rownorm::Count elements = rownorm::count_of(n);
     double first_sum = 0, sum = 0, squares = 0;
-    add_elements<E>(static_cast<const value *>(x), n, first_sum, FetchBeside<E, W, true>(w, x, n));
+    const auto *const row = static_cast<const value *>(x);
+    fetching<E, W, true>(
+        w, n, [&](auto beside) __attribute__((always_inline)) { add_elements<E>(row, n, first_sum, beside); });
     const auto mean = double(rownorm::f32_quotient(first_sum, elements));
-    add_centred<E>(static_cast<const value *>(x), n, mean, sum, squares, FetchBeside<E, W, true>(b, x, n));
+    fetching<E, W, true>(
+        b, n, [&](auto beside) __attribute__((always_inline)) { add_centred<E>(row, n, mean, sum, squares, beside); });
     float rstd;
     if (__builtin_expect(!rownorm::f32_root_of_variance(sum, squares, elements, eps, rstd), 0))
         return rownorm::kSummed; // also if the first sum is not finite, as nothing that follows it is then

@@ -42,12 +42,12 @@ public:
     }
 
 private:
-    // As many as a vector has lanes. Where little is done beside loads and stores, as when f32 is squared, two groups
-    // of 16 and what is written of them are to lie in L1.
+    // As many as a vector has lanes; half of 16 where those exceed 8 KB, as two groups and what is written of them then
+    // leave L1. Only where little is done beside loads and stores: f32, squared.
     ROWNORM_INLINE int64_t rows_of_group() const {
-        constexpr int64_t quarter_of_any_l1 = 8 << 10;
-        constexpr bool bound_by_loads = !centred && sizeof(value) == 4 && sizeof(typename Y::value) == 4;
-        return bound_by_loads && S > 8 && S * n_ * int64_t(sizeof(value)) > quarter_of_any_l1 ? S / 2 : S;
+        constexpr int64_t quarter_of_smallest_l1 = 8 << 10;
+        constexpr bool is_bound_by_l1 = !centred && sizeof(value) == 4 && sizeof(typename Y::value) == 4;
+        return is_bound_by_l1 && S > 8 && S * n_ * int64_t(sizeof(value)) > quarter_of_smallest_l1 ? S / 2 : S;
     }
 
     // Rows to be written at a time. Of long ones the roots take so small a part that to go to and fro costs more.
