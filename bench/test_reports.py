@@ -173,6 +173,12 @@ class Targets(Reports):
         self.assertIsNone(self.row("sse2 beside avx2, f32 from L3 and memory", ("rms_norm/f32/sse2", 6, "1", "L1"),
                                    ("rms_norm/f32/avx2", 1, "1", "L1")))
 
+    def test_slices_are_compared_with_dense_rows_only(self):
+        slices = [(f"{op}/{types}/default", 100, "1/from:slices", "L3") for op in ("rms_norm", "layer_norm")
+                  for types in ("f32", "bf16", "bf16_w_f32")]
+        for what in ("RMSNorm beside LayerNorm", "mixed types beside the slower of their types"):
+            self.assertIsNone(self.row(what, *slices), what)
+
     def test_calls_are_compared_with_the_kernels(self):
         calls = (("kernels", 30), ("execute_part", 35), ("one_line", 20))
         cell = ("rms_norm/f32/avx2", 1)
