@@ -88,14 +88,22 @@ double as_double(float v) {
     return bits >> 31 ? -magnitude : magnitude;
 }
 
-// So few rows that they stay on this thread and in the caches, and nothing to object to.
+constexpr uint64_t kMostBytes = 32 << 10; // of a batch, which stays on this thread and in the caches
+
+// So few rows, and nothing to object to.
 bool is_small(Type type, const Pointers &p, int64_t rows, int64_t n, float eps) {
-    constexpr uint64_t most_bytes = 32 << 10;
-    if (!default_isa() || uint64_t(n) - 1 >= kMostElements || uint64_t(rows) - 1 >= most_bytes ||
+    if (!default_isa() || uint64_t(n) - 1 >= kMostElements || uint64_t(rows) - 1 >= kMostBytes ||
         __builtin_bit_cast(uint32_t, eps) >= 0x7f800000)
         return false;
     const auto element = uint64_t(bytes_of(type)), row = uint64_t(n) * element, all = row * uint64_t(rows);
-    return (rows == 1 || all <= most_bytes) && is_plain(p, all, row, element);
+    return (rows == 1 || all <= kMostBytes) && is_plain(p, all, row, element);
+}
+
+Formula formula_of(rownorm_op op, int64_t n, double eps) {
+    return {op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, n, n, eps, -0.0, counted(n)};
+}
+RowSet row_set(const Pointers &p, int64_t bytes) {
+    return {{p.x, bytes}, {p.residual, bytes}, {p.y, bytes}, {p.w, 0}, {p.b, 0}};
 }
 
 // The rows that a pointer of `p` leads to, from row `row` on.
@@ -118,47 +126,51 @@ Pointers from(const Pointers &p, int64_t bytes) {
     return run_at_length(call, from(p, summed * call.n * bytes_of(call.type)), rows - summed);
 }
 
+// Rows that lack a gain or a bias, or that the kernels for both passes leave to others.
 rownorm_status run_small(const Call &call, const Pointers &p, int64_t rows) {
     const DefaultFloatState state;
-    const bool centred = call.op == ROWNORM_LAYER_NORM;
-    const RowKind row{call.type, call.type, call.type, call.n, centred, p.residual != nullptr};
+    const RowKind row{call.type, call.type, call.type, call.n, call.op == ROWNORM_LAYER_NORM, p.residual != nullptr};
     const KernelTable &table = default_isa()->kernels_for(row);
-    const Formula formula{call.op, ROWNORM_L2_EPS_MAX, ROWNORM_ROUND_ONCE, false, call.n, call.n, call.eps,
-                          -0.0,    counted(call.n)};
-    const RowKernels kernels = f32_kernels_of(table, row);
+    const Formula formula = formula_of(call.op, call.n, call.eps);
     const AddKernel add = table.residual->add_sum_squares[call.type][call.type]; // only RMSNorm adds
-    const WholeRowKernels whole = p.w && bool(p.b) == centred ? whole_row_kernels_of(table, row) : WholeRowKernels{};
     const int64_t bytes = call.n * bytes_of(call.type);
-    const RowSet at{{p.x, bytes}, {p.residual, bytes}, {p.y, bytes}, {p.w, 0}, {p.b, 0}};
-    const RowsDone done = run_plain_rows(formula, kernels, add, whole, at, rows);
+    const RowsDone done =
+        run_plain_rows(formula, f32_kernels_of(table, row), add, WholeRowKernels{}, row_set(p, bytes), rows);
     if (done.normalised == rows)
         return ROWNORM_OK;
     return run_rest(call, from(p, done.normalised * bytes), rows - done.normalised, done.summed);
 }
 
-// All but a row that is done: of one that is summed the residual is the sum already. With the arguments apart, so that
-// nothing is kept in memory for this.
-[[gnu::noinline]] rownorm_status run_other(rownorm_op op, Type type, OneRow became, void *y, const void *x,
+// The rows that are not done. Of a row that is summed and has no residual its kernel has found that the short way does
+// not hold it. With the arguments apart, so that nothing is kept in memory for this.
+[[gnu::noinline]] rownorm_status run_other(rownorm_op op, Type type, RowsDone done, void *y, const void *x,
                                            const void *w, const void *b, void *residual, int64_t rows, int64_t n,
                                            float eps) {
     const Call call{op, type, n, as_double(eps)};
     const Pointers p{y, x, w, b, residual};
-    if (became == kSummed)
-        return run_rest(call, p, rows, residual ? 1 : 0);
+    if (done.normalised || done.summed)
+        return run_rest(call, from(p, done.normalised * n * bytes_of(type)), rows - done.normalised,
+                        residual ? done.summed : 0);
     return is_small(type, p, rows, n, eps) ? run_small(call, p, rows) : run_at_length(call, p, rows);
 }
 
-// One row with all that its kernel needs; eps may be 0 or normal. Others stay untouched.
+// The ISA for rows with all that the kernels for both passes need, a gain and for LayerNorm a bias; eps may be 0 or
+// normal. nullptr for others.
+template <rownorm_op op>
+ROWNORM_AT_ONCE const Isa *isa_for_whole_rows(const Pointers &p, int64_t n, float eps) {
+    const auto eps_bits = __builtin_bit_cast(uint32_t, eps);
+    const bool eps_is_plain = !eps_bits || eps_bits - 0x00800000 < 0x7f000000;
+    const bool serves = uint64_t(n) - 1 < kMostElements && eps_is_plain && p.w && (op != ROWNORM_LAYER_NORM || p.b);
+    return serves ? default_isa() : nullptr;
+}
+
 template <rownorm_op op, Type type, bool adds>
 ROWNORM_AT_ONCE OneRow run_one_row(const Pointers &p, int64_t n, float eps) {
     constexpr bool centred = op == ROWNORM_LAYER_NORM;
-    const auto eps_bits = __builtin_bit_cast(uint32_t, eps);
-    const bool eps_is_plain = !eps_bits || eps_bits - 0x00800000 < 0x7f000000;
     constexpr auto element = uint64_t(bytes_of(type));
     const uint64_t row = uint64_t(n) * element;
-    const Isa *const isa = default_isa();
-    if (uint64_t(n) - 1 >= kMostElements || !eps_is_plain || !p.w || (centred && !p.b) || !isa ||
-        !is_plain(p, row, row, element))
+    const Isa *const isa = isa_for_whole_rows<op>(p, n, eps);
+    if (!isa || !is_plain(p, row, row, element))
         return kUntouched;
     const RowKind alone{.x = type, .y = type, .weight = type, .n = n, .centred = centred, .adds = adds, .alone = true};
     const OneRowKernels &kernels = *isa->kernels_for(alone).one_row;
@@ -169,12 +181,37 @@ ROWNORM_AT_ONCE OneRow run_one_row(const Pointers &p, int64_t n, float eps) {
     return normalise(p.x, p.residual, p.y, p.w, p.b, n, double(eps));
 }
 
+template <rownorm_op op, Type type, bool adds>
+ROWNORM_AT_ONCE RowsDone run_few_rows(const Pointers &p, int64_t rows, int64_t n, float eps) {
+    constexpr auto element = uint64_t(bytes_of(type));
+    const uint64_t row = uint64_t(n) * element, all = row * uint64_t(rows);
+    const Isa *const isa = isa_for_whole_rows<op>(p, n, eps);
+    if (!isa || uint64_t(rows) - 1 >= kMostBytes || all > kMostBytes || !is_plain(p, all, row, element))
+        return {0, 0};
+    const RowKind kind{type, type, type, n, op == ROWNORM_LAYER_NORM, adds};
+    const DefaultFloatState state;
+    return run_whole_rows(formula_of(op, n, double(eps)), whole_row_kernels_of(isa->kernels_for(kind), kind),
+                          row_set(p, int64_t(row)), rows, type == kF32 || !may_run_ahead(kind));
+}
+
+// A function of its own, so that a single row, which has little to do, saves no registers for it.
+template <rownorm_op op, Type type, bool adds>
+[[gnu::noinline]] rownorm_status run_rows(void *y, const void *x, const void *w, const void *b, void *residual,
+                                          int64_t rows, int64_t n, float eps) {
+    const RowsDone done = run_few_rows<op, type, adds>({y, x, w, b, residual}, rows, n, eps);
+    if (rows && done.normalised == rows)
+        return ROWNORM_OK;
+    return run_other(op, type, done, y, x, w, b, residual, rows, n, eps);
+}
+
 template <rownorm_op op, Type type, bool adds = false>
 ROWNORM_AT_ONCE rownorm_status run(const Pointers &p, int64_t rows, int64_t n, float eps) {
-    const OneRow became = rows == 1 ? run_one_row<op, type, adds>(p, n, eps) : kUntouched;
+    if (rows != 1)
+        return run_rows<op, type, adds>(p.y, p.x, p.w, p.b, p.residual, rows, n, eps);
+    const OneRow became = run_one_row<op, type, adds>(p, n, eps);
     if (__builtin_expect(became == kNormalised, 1))
         return ROWNORM_OK;
-    return run_other(op, type, became, p.y, p.x, p.w, p.b, p.residual, rows, n, eps);
+    return run_other(op, type, {0, became == kSummed}, p.y, p.x, p.w, p.b, p.residual, 1, n, eps);
 }
 
 } // namespace

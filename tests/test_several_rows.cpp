@@ -51,6 +51,23 @@ void mix_every_third(Case &c, std::uint64_t member) {
         c.mix.weight = c.mix.x == ROWNORM_F32 ? ROWNORM_BF16 : ROWNORM_F16;
 }
 
+/// Rows of several groups on every ISA, and so few that they are taken one by one.
+constexpr std::int64_t many = 20;
+constexpr std::int64_t few = 2;
+
+/// A row among them.
+struct Spot {
+    std::int64_t rows;
+    std::int64_t odd;
+};
+std::vector<Spot> every_spot() {
+    std::vector<Spot> all;
+    for (const std::int64_t rows : {many, few})
+        for (std::int64_t odd = 0; odd < rows; ++odd)
+            all.push_back({rows, odd});
+    return all;
+}
+
 /// The gain, and a bias of 0.
 void set_weights(const Case &c, Inputs &in, long double gain) {
     const std::vector<long double> w(static_cast<std::size_t>(c.n), gain), b(static_cast<std::size_t>(c.n), 0);
@@ -168,11 +185,10 @@ TEST_SUITE("several rows") {
 
     TEST_CASE("one of which the arithmetic of f32 does not hold, at any place") {
         std::uint64_t member = 0;
-        constexpr std::int64_t rows = 20;
         for (const Mix &mix : whole_mixes)
             for (int op = 0; op < ops; ++op)
                 for (int kind = 0; kind < kinds_of_unfit; ++kind)
-                    for (std::int64_t odd = 0; odd < rows; ++odd) {
+                    for (const auto &[rows, odd] : every_spot()) {
                         if (!kept_of(mix, op, ++member, 3))
                             continue;
                         constexpr std::int64_t some_n[] = {33, 64, 128, 512};
@@ -197,7 +213,6 @@ TEST_SUITE("several rows") {
 
     TEST_CASE("one of whose roots lies between two floats, at any place") {
         std::uint64_t member = 0;
-        constexpr std::int64_t rows = 20;
         // The mean of the squares is 1, and then eps decides on which side of 1 - 2^-25 the root is.
         constexpr double above = 0x1p-24, below = 0x1p-24 + 0x1p-47;
         for (const std::int64_t n : {16, 32, 64, 128, 256})
@@ -208,7 +223,7 @@ TEST_SUITE("several rows") {
                       (eps == above ? 1.0F : 1 - 0x1p-24F));
                 for (const Mix &mix : whole_mixes)
                     for (const int op : {rms, add_rms, layer, add_layer, partial, l2_inside})
-                        for (std::int64_t odd = 0; odd < rows; ++odd) {
+                        for (const auto &[rows, odd] : every_spot()) {
                             if (!kept(++member))
                                 continue;
                             Case c = make(mix, op, rows, n);
@@ -231,7 +246,6 @@ TEST_SUITE("several rows") {
 
     TEST_CASE("whose roots lie within some ulps of f64 of the middle between two floats") {
         std::uint64_t member = 0;
-        constexpr std::int64_t rows = 20;
         for (const std::int64_t count : {1, 32, 64, 256}) {
             const std::vector<HardRoot> roots = hard_roots(count, scaled(30));
             CHECK(static_cast<int>(roots.size()) == scaled(30));
@@ -241,6 +255,7 @@ TEST_SUITE("several rows") {
                     if ((op == l2_inside) != (count == 1)) // whose root is not of a mean
                         continue;
                     const std::int64_t n = count == 1 ? 48 : op == partial ? 2 * count : count;
+                    const std::int64_t rows = member % 4 == 0 ? few : many;
                     Case c = make(all_of(ROWNORM_F32), op, rows, n);
                     c.eps = root.eps;
                     c.k = op == partial ? count : 0;
@@ -248,7 +263,7 @@ TEST_SUITE("several rows") {
                     Inputs in = make_inputs(c);
                     set_weights(c, in, 1);
                     const std::vector<long double> x = with_squares(root.squares, n);
-                    for (auto odd = static_cast<std::int64_t>(member % 3); odd < rows; odd += 3)
+                    for (auto odd = static_cast<std::int64_t>(rows == few ? 0 : member % 3); odd < rows; odd += 3)
                         in = with_elements(c, in, x, odd);
                     check_both_ways(c, in, placed(c, member));
                 }
@@ -258,13 +273,13 @@ TEST_SUITE("several rows") {
 
     TEST_CASE("one of whose elements are equal, so that nothing but rounding is left of their variance") {
         std::uint64_t member = 0;
-        constexpr std::int64_t rows = 20;
         // 1/n is rounded so that n * n * (1/n) is not n, and the sum of such a row not n times an element.
         for (const std::int64_t n : {49, 98, 99, 103, 107, 186, 196, 206, 253})
             for (const double eps : {0.0, 1e-29, 1e-20})
                 for (int i = 0; i < 16; ++i) {
                     if (!kept(++member))
                         continue;
+                    const std::int64_t rows = member % 4 == 0 ? few : many;
                     Case c = make(all_of(ROWNORM_F32), layer, rows, n);
                     c.eps = eps;
                     mix_every_third(c, member);
@@ -272,7 +287,8 @@ TEST_SUITE("several rows") {
                     const long double value = std::ldexp(static_cast<long double>(random.below(1 << 24)), i);
                     const std::vector<long double> x(static_cast<std::size_t>(n), value);
                     const Inputs in =
-                        with_elements(c, make_inputs(c), x, static_cast<std::int64_t>(random.below(rows)));
+                        with_elements(c, make_inputs(c), x,
+                                      static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(rows))));
                     check_both_ways(c, in, placed(c, member));
                 }
     }
@@ -281,9 +297,8 @@ TEST_SUITE("several rows") {
     // have fewer digits.
     TEST_CASE("whose means lie in the middle between two subnormal numbers") {
         std::uint64_t member = 0;
-        constexpr std::int64_t rows = 20;
         for (const std::int64_t n : {16, 33, 64, 100, 256})
-            for (std::int64_t odd = 0; odd < rows; ++odd) {
+            for (const auto &[rows, odd] : every_spot()) {
                 if (!kept(++member))
                     continue;
                 Case c = make(all_of(ROWNORM_F32), layer, rows, n);

@@ -123,6 +123,27 @@ ROWNORM_INLINE bool scale_by_squares(int64_t rows, const Formula &formula, const
     return all_fit;
 }
 
+// One row alone, from the sum of its squares.
+ROWNORM_INLINE bool scale_one_by_squares(double sum, const Formula &formula, const UnderRoot &root, Scales &to) {
+    const double v = sum * root.factor + root.added;
+    return __builtin_expect(v > root.from && rownorm::settle(rownorm::bounds_of_inverse_root(v), to.rstd[0]), 1) ||
+           rownorm::f32_root_of_squares(formula, sum, to.rstd[0]);
+}
+
+// LayerNorm of one row alone.
+template <class E>
+ROWNORM_INLINE bool scale_one_by_variance(const typename E::value *x, const Formula &formula, Scales &to) {
+    const Count elements = formula.elements;
+    Lanes<E, lanes_of<E>> lanes;
+    add_chunk<E>(x, formula.n, lanes);
+    to.mean[0] = rownorm::f32_quotient(double(lanes.close()), elements);
+    CentredLanes<E> centred;
+    centred.add(x, formula.n, VF(to.mean[0]));
+    const auto sum = double(centred.linear.close()), squares = double(centred.square.close());
+    to.delta[0] = rownorm::f32_quotient(sum, elements);
+    return rownorm::f32_root_of_variance(sum, squares, elements, formula.eps, to.rstd[0]);
+}
+
 // LayerNorm of x.
 template <class E, class G>
 ROWNORM_INLINE bool scale_by_variance(Rows x, int64_t first, int64_t rows, const Formula &formula, Scales &to,

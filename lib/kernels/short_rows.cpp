@@ -23,8 +23,10 @@ public:
     // A group is written after the next one is summed, and some of it between the steps in which that is closed: its
     // work fills the time that the roots take.
     ROWNORM_INLINE RowsDone run(int64_t rows) const {
-        if (n_ < Row::width || rows < S / 2)
+        if (n_ < Row::width)
             return {0, 0};
+        if (rows < fewest)
+            return run_one_by_one(rows);
         const int64_t piece = between_steps(), most = rows_of_group();
         Scales scales[2];
         int64_t here = 0;
@@ -42,11 +44,46 @@ public:
     }
 
 private:
+    // Fewer rows take less time one by one: closing a group takes as long whatever part of its lanes has rows.
+    static constexpr bool is_light = !centred && sizeof(value) == 4; // little is done beside loads and stores
+    static constexpr int64_t fewest = is_light ? S / 2 + 1 : centred ? S / 8 + 2 : S / 4 + 1;
+
+    ROWNORM_INLINE RowsDone run_one_by_one(int64_t rows) const {
+        for (int64_t row = 0; row < rows; row++) {
+            Scales scales;
+            if (!scale_one(row, scales))
+                return {row, adds};
+            Group(*this, row, 1, scales).write_rest();
+        }
+        return {rows, 0};
+    }
+
+    ROWNORM_INLINE bool scale_one(int64_t row, Scales &to) const {
+        Lanes<E, lanes_of<E>> lanes;
+        if constexpr (centred) {
+            return scale_one_by_variance<E>(row_of<E>(at_.x, row), formula_, to);
+        } else {
+            sum(row, lanes);
+            return scale_one_by_squares(double(lanes.close()), formula_, root_, to);
+        }
+    }
+
+    // Of a row's squares.
+    ROWNORM_INLINE void sum(int64_t row, Lanes<E, lanes_of<E>> &lanes) const {
+        const value *const x = row_of<E>(at_.x, row);
+        if constexpr (adds) {
+            value *const residual = row_of<E>(at_.residual, row);
+            add_residual_of_chunk<E, E, true>(x, residual, residual, n_, lanes);
+        } else {
+            add_squares_of_chunk<E>(x, formula_.k, lanes);
+        }
+    }
+
     // As many as a vector has lanes; half of 16 where those exceed 8 KB, as two groups and what is written of them then
-    // leave L1. Only where little is done beside loads and stores: f32, squared.
+    // leave L1. Only where little is done beside loads and stores.
     ROWNORM_INLINE int64_t rows_of_group() const {
         constexpr int64_t quarter_of_smallest_l1 = 8 << 10;
-        constexpr bool is_bound_by_l1 = !centred && sizeof(value) == 4 && sizeof(typename Y::value) == 4;
+        constexpr bool is_bound_by_l1 = is_light && sizeof(typename Y::value) == 4;
         return is_bound_by_l1 && S > 8 && S * n_ * int64_t(sizeof(value)) > quarter_of_smallest_l1 ? S / 2 : S;
     }
 
@@ -62,22 +99,12 @@ private:
     // False if the usual arithmetic does not hold all rows of a group.
     template <class G>
     ROWNORM_INLINE bool scale(int64_t first, int64_t rows, Scales &to, G meanwhile) const {
-        const int64_t n = n_, k = formula_.k;
         if constexpr (centred)
             return scale_by_variance<E>(at_.x, first, rows, formula_, to, meanwhile);
         else
             return scale_by_squares<E>(
-                rows, formula_, root_, to,
-                [&](int64_t j, auto &lanes) __attribute__((always_inline)) {
-                    const value *const x = row_of<E>(at_.x, first + j);
-                    if constexpr (adds) {
-                        value *const residual = row_of<E>(at_.residual, first + j);
-                        add_residual_of_chunk<E, E, true>(x, residual, residual, n, lanes);
-                    } else {
-                        add_squares_of_chunk<E>(x, k, lanes);
-                    }
-                },
-                meanwhile);
+                rows, formula_, root_,
+                to, [&](int64_t j, auto &lanes) __attribute__((always_inline)) { sum(first + j, lanes); }, meanwhile);
     }
 
     // Rows that are closed, and still to be written.

@@ -16,8 +16,10 @@ constexpr Cell table[] = {
     {"rms_norm/f32", ROWNORM_RMS_NORM, ROWNORM_F32, false, 256, 4096}, // far: the next rows are fetched
     {"rms_norm/f32", ROWNORM_RMS_NORM, ROWNORM_F32, false, 32, 128},   // heads
     {"rms_norm/bf16", ROWNORM_RMS_NORM, ROWNORM_BF16, false, 256, 128},
+    {"rms_norm/f32", ROWNORM_RMS_NORM, ROWNORM_F32, false, 2, 128}, // fewer than a group is worth it
     {"rms_norm/f32", ROWNORM_RMS_NORM, ROWNORM_F32, false, 1, 128}, // what a call costs
     {"call/one_line/f32", ROWNORM_RMS_NORM, ROWNORM_F32, false, 1, 128, true},
+    {"call/one_line/f32", ROWNORM_RMS_NORM, ROWNORM_F32, false, 8, 128, true},
 };
 
 } // namespace
