@@ -26,7 +26,7 @@ constexpr Mix mix_table[] = {
 
 constexpr Shape decode[] = {{1, 896}, {1, 4096}, {1, 16384}};
 constexpr Shape prefill[] = {{64, 4096}, {512, 4096}, {4096, 8192}};
-constexpr Shape heads[] = {{32, 128}, {1024, 64}, {1024, 128}, {1024, 256}};
+constexpr Shape heads[] = {{8, 128}, {32, 128}, {1024, 64}, {1024, 128}, {1024, 256}};
 // Between and beside those: small, odd, sizes of models, one huge row.
 constexpr Shape others[] = {{1, 128},   {1, 576},   {1, 1536}, {1, 2048},   {1, 7168},    {1, 65536},  {1, 1 << 20},
                             {77, 1023}, {77, 1025}, {8, 2048}, {128, 5120}, {2048, 4096}, {16384, 768}};
