@@ -44,9 +44,11 @@ public:
     }
 
 private:
+    // Little is done beside loads and stores.
+    static constexpr bool is_light = !centred && sizeof(value) == 4 && sizeof(typename Y::value) == 4;
+
     // Fewer rows take less time one by one: closing a group takes as long whatever part of its lanes has rows.
-    static constexpr bool is_light = !centred && sizeof(value) == 4; // little is done beside loads and stores
-    static constexpr int64_t fewest = is_light ? S / 2 + 1 : centred ? S / 8 + 2 : S / 4 + 1;
+    static constexpr int64_t fewest = is_light ? S * 3 / 8 + 2 : centred ? S / 8 + 2 : S / 4 + 1;
 
     ROWNORM_INLINE RowsDone run_one_by_one(int64_t rows) const {
         for (int64_t row = 0; row < rows; row++) {
@@ -80,11 +82,10 @@ private:
     }
 
     // As many as a vector has lanes; half of 16 where those exceed 8 KB, as two groups and what is written of them then
-    // leave L1. Only where little is done beside loads and stores.
+    // leave L1. Only where L1 bounds all.
     ROWNORM_INLINE int64_t rows_of_group() const {
         constexpr int64_t quarter_of_smallest_l1 = 8 << 10;
-        constexpr bool is_bound_by_l1 = is_light && sizeof(typename Y::value) == 4;
-        return is_bound_by_l1 && S > 8 && S * n_ * int64_t(sizeof(value)) > quarter_of_smallest_l1 ? S / 2 : S;
+        return is_light && S > 8 && S * n_ * int64_t(sizeof(value)) > quarter_of_smallest_l1 ? S / 2 : S;
     }
 
     // Rows to be written at a time. Of long ones the roots take so small a part that to go to and fro costs more.
